@@ -1,0 +1,19 @@
+//! Where jobs, limiters and workers are kept.
+//!
+//! A [`Store`] knows rows and transactions; it never decides. Inside its dispatch transaction it hands what it has read under its locks
+//! to [`warp_policy::admission::plan`] and writes down the answer, so that every backend behaves alike. What a store must do is written
+//! once, as the laws in [`conformance`].
+//!
+//! [`Memory`] is the full reference model: it implements everything, and the other backends are compared with it.
+
+pub mod clock;
+pub mod conformance;
+pub mod error;
+pub mod memory;
+pub mod model;
+pub mod store;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use error::StoreError;
+pub use memory::Memory;
+pub use store::{Changes, Storage, Store};

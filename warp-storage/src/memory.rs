@@ -1,0 +1,210 @@
+//! The reference model: everything in one process's memory, behind one lock.
+//!
+//! It keeps the same rows and indexes as a database would, and its laws are the same. It is the oracle for the other backends, the
+//! backend of tests, and fit for work that may be lost with its process. Ended jobs are kept as long as the store lives.
+
+mod lines;
+mod reading;
+mod rows;
+mod tables;
+mod turn;
+mod workers;
+mod writing;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+use warp_policy::ids::{JobId, WorkerId};
+
+pub use self::tables::Operations;
+use self::tables::Tables;
+use crate::clock::{Clock, SystemClock};
+use crate::error::StoreError;
+use crate::model::{
+    Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
+    Swept,
+};
+use crate::store::{Changes, Store};
+
+/// A store in memory. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    clock: Arc<dyn Clock>,
+    tables: Mutex<Tables>,
+    changes: watch::Sender<u64>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Memory {
+    /// An empty store on the clock of this machine.
+    pub fn new() -> Self {
+        Self::with_clock(SystemClock)
+    }
+
+    /// An empty store on another clock.
+    pub fn with_clock(clock: impl Clock) -> Self {
+        let inner = Inner {
+            clock: Arc::new(clock),
+            tables: Mutex::new(Tables::default()),
+            changes: watch::Sender::new(0),
+        };
+        Self {
+            inner: Arc::new(inner),
+        }
+    }
+
+    /// What the store has done so far, and how often it wrote each kind of row.
+    pub fn operations(&self) -> Operations {
+        self.tables().operations
+    }
+
+    /// How often the row of a job was written, its enqueueing included (R45).
+    pub fn writes(&self, job: JobId) -> u32 {
+        self.tables().jobs.get(&job).map_or(0, |row| row.writes)
+    }
+
+    /// Puts `text` into the stamp of a job, as a foreign hand on a database's row could.
+    #[doc(hidden)]
+    pub fn overwrite_stamp(&self, job: JobId, text: &str) {
+        self.tables().overwrite_stamp(job, text);
+    }
+
+    /// Lets every lane sleep without an end, as lost wake-ups would.
+    #[doc(hidden)]
+    pub fn lose_wake_ups(&self) {
+        self.tables().lose_wake_ups();
+    }
+
+    // No user code runs under the lock, so a poisoned one can only come from a defect here; the rows are whole even then.
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.inner
+            .tables
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells sleeping workers that there is something to see.
+    fn announce(&self) {
+        self.inner
+            .changes
+            .send_modify(|changes| *changes = changes.wrapping_add(1));
+    }
+}
+
+#[async_trait]
+impl Store for Memory {
+    fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.inner.clock)
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::new(self.inner.changes.subscribe())
+    }
+
+    async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError> {
+        let now = self.inner.clock.now();
+        let ids = {
+            let mut tables = self.tables();
+            jobs.into_iter()
+                .map(|job| tables.insert_job(job, now))
+                .collect()
+        };
+        self.announce();
+        Ok(ids)
+    }
+
+    async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError> {
+        let now = self.inner.clock.now();
+        let id = self.tables().register(worker, now);
+        self.announce();
+        Ok(id)
+    }
+
+    async fn heartbeat(&self, worker: WorkerId) -> Result<(), StoreError> {
+        let now = self.inner.clock.now();
+        self.tables().touch(worker, now)
+    }
+
+    async fn drain(&self, worker: WorkerId) -> Result<(), StoreError> {
+        let now = self.inner.clock.now();
+        self.tables().drain(worker, now)?;
+        self.announce();
+        Ok(())
+    }
+
+    async fn deregister(&self, worker: WorkerId) -> Result<(), StoreError> {
+        let now = self.inner.clock.now();
+        self.tables().deregister(worker, now)?;
+        self.announce();
+        Ok(())
+    }
+
+    async fn dispatch(
+        &self,
+        turn: Dispatch,
+        resolver: &dyn Resolver,
+    ) -> Result<Dispatched, StoreError> {
+        let unstamped = {
+            let now = self.inner.clock.now();
+            let mut tables = self.tables();
+            tables.touch(turn.worker, now)?;
+            tables.unresolved_candidates(&turn, now)
+        };
+        let stamps = unstamped
+            .into_iter()
+            .map(|job| (job.id, resolver.resolve(&job)))
+            .collect();
+        let (dispatched, others_care) = {
+            let now = self.inner.clock.now();
+            self.tables().dispatch(&turn, stamps, now)?
+        };
+        if others_care {
+            self.announce();
+        }
+        Ok(dispatched)
+    }
+
+    async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {
+        let now = self.inner.clock.now();
+        let swept = self.tables().sweep(sweep, now);
+        if !swept.dead.is_empty() || swept.repaired > 0 {
+            self.announce();
+        }
+        Ok(swept)
+    }
+
+    async fn job(&self, id: JobId) -> Result<Option<Job>, StoreError> {
+        let now = self.inner.clock.now();
+        let tables = self.tables();
+        Ok(tables.jobs.get(&id).map(|row| tables.view(row, now)))
+    }
+
+    async fn jobs(&self, filter: JobFilter) -> Result<Vec<Job>, StoreError> {
+        let now = self.inner.clock.now();
+        Ok(self.tables().list(&filter, now))
+    }
+
+    async fn log(&self, id: JobId) -> Result<Vec<LogEntry>, StoreError> {
+        Ok(self
+            .tables()
+            .jobs
+            .get(&id)
+            .map(|row| row.log.clone())
+            .unwrap_or_default())
+    }
+
+    async fn counters(&self) -> Result<Counters, StoreError> {
+        Ok(self.tables().counters())
+    }
+}

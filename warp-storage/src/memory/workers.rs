@@ -1,0 +1,193 @@
+//! Workers come, go, and die.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use warp_policy::Timestamp;
+use warp_policy::admission::{KeyId, Server};
+use warp_policy::ids::{JobId, WorkerId};
+
+use super::rows::{Phase, WorkerRow};
+use super::tables::Tables;
+use crate::error::StoreError;
+use crate::model::{Event, JobState, LogEntry, NewWorker, Sweep, Swept};
+
+/// How many keys one sweep repairs, and how many it forgets.
+const SWEEP_BATCH: usize = 256;
+
+impl Tables {
+    pub(super) fn register(&mut self, worker: NewWorker, now: Timestamp) -> WorkerId {
+        let id = self.next_worker();
+        let row = WorkerRow::new(id, worker, now);
+        self.look_at_lines_of(&row.server, now);
+        self.workers.insert(id, row);
+        id
+    }
+
+    /// Notes that a worker is alive.
+    pub(super) fn touch(&mut self, worker: WorkerId, now: Timestamp) -> Result<(), StoreError> {
+        let row = self
+            .workers
+            .get_mut(&worker)
+            .ok_or(StoreError::WorkerGone { worker })?;
+        row.last_seen = now;
+        Ok(())
+    }
+
+    pub(super) fn drain(&mut self, worker: WorkerId, now: Timestamp) -> Result<(), StoreError> {
+        self.touch(worker, now)?;
+        if let Some(row) = self.workers.get_mut(&worker) {
+            row.draining = true;
+            let server = row.server.clone();
+            self.look_at_lines_of(&server, now);
+        }
+        Ok(())
+    }
+
+    pub(super) fn deregister(
+        &mut self,
+        worker: WorkerId,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let row = self
+            .workers
+            .get(&worker)
+            .ok_or(StoreError::WorkerGone { worker })?;
+        let (server, running) = (row.server.clone(), row.running.clone());
+        let mut freed = BTreeMap::new();
+        for job in running {
+            self.free_slots(job, &mut freed);
+            self.give_back(job, Some(worker), now);
+        }
+        self.workers.remove(&worker);
+        self.look_at_lines_of(&server, now);
+        self.restore(&freed.into_keys().collect(), now);
+        Ok(())
+    }
+
+    /// Who can run a lane decides who waits behind it: when a worker comes or goes, the lines in which its lanes stand are looked at.
+    fn look_at_lines_of(&mut self, server: &Server, now: Timestamp) {
+        let lanes = self
+            .lanes
+            .values()
+            .filter(|lane| server.serves(&lane.route));
+        // A lane that stands for the elder of other keys frees them when nobody can run it.
+        let keys: BTreeSet<KeyId> = lanes.flat_map(|lane| lane.keys.iter().cloned()).collect();
+        for key in keys {
+            self.write_limiter(&key, |row| row.look_at = Some(now));
+        }
+    }
+
+    pub(super) fn sweep(&mut self, sweep: Sweep, now: Timestamp) -> Swept {
+        let mut swept = Swept::default();
+        for worker in self.silent_workers(now) {
+            swept.dead.push((worker, self.bury(worker, sweep, now)));
+        }
+        let with_lines: BTreeSet<KeyId> = self.lines.keys().take(SWEEP_BATCH).cloned().collect();
+        swept.repaired = self.repair(&with_lines, now);
+        swept.forgotten = self.forget_idle_limiters(now);
+        swept
+    }
+
+    /// The workers whose lease has run out. One that was seen in the future saw a clock that has gone back since: its lease begins
+    /// anew, so that it is waited for no longer than one lease (R66).
+    fn silent_workers(&mut self, now: Timestamp) -> Vec<WorkerId> {
+        for worker in self.workers.values_mut() {
+            worker.last_seen = worker.last_seen.min(now);
+        }
+        self.workers
+            .iter()
+            .filter(|(_, row)| !row.is_alive(now))
+            .map(|(&id, _)| id)
+            .collect()
+    }
+
+    /// Removes a dead worker. Its jobs become ready with a new place, or fail where that has happened too often (R80, R84).
+    fn bury(&mut self, worker: WorkerId, sweep: Sweep, now: Timestamp) -> usize {
+        let Some(row) = self.workers.get(&worker) else {
+            return 0;
+        };
+        let (server, running) = (row.server.clone(), row.running.clone());
+        let mut freed = BTreeMap::new();
+        for &job in &running {
+            self.free_slots(job, &mut freed);
+            self.lose(job, worker, running.len(), sweep, now);
+        }
+        self.workers.remove(&worker);
+        self.look_at_lines_of(&server, now);
+        self.restore(&freed.into_keys().collect(), now);
+        running.len()
+    }
+
+    fn lose(
+        &mut self,
+        job: JobId,
+        worker: WorkerId,
+        together: usize,
+        sweep: Sweep,
+        now: Timestamp,
+    ) {
+        let event = Event::Lost { worker, together };
+        let lost = self.jobs.get(&job).map_or(0, |row| row.lost + 1);
+        self.write_job(job, |row| {
+            row.lost = lost;
+            // Lost attempts are counted apart from failed ones.
+            row.attempts = row.attempts.saturating_sub(1);
+            row.phase = Phase::Enqueued;
+            row.place = now;
+            row.log.push(LogEntry {
+                at: now,
+                worker: None,
+                event,
+            });
+        });
+        if lost >= sweep.max_lost {
+            let error = format!(
+                "its worker died {lost} times; at most {} are allowed",
+                sweep.max_lost
+            );
+            self.end_job(job, None, now, JobState::Failed, Event::Failed { error });
+        }
+    }
+
+    /// Restores every line of these keys, and counts the lanes that slept although they could go.
+    fn repair(&mut self, keys: &BTreeSet<KeyId>, now: Timestamp) -> usize {
+        let slept: BTreeSet<_> = self
+            .lanes
+            .iter()
+            .filter(|(_, lane)| lane.next_at.is_none())
+            .map(|(&id, _)| id)
+            .collect();
+        let plan = self.restore(keys, now);
+        let woken = plan.lanes.iter().filter(|update| {
+            slept.contains(&update.lane)
+                && update
+                    .state
+                    .as_ref()
+                    .is_some_and(|state| state.next_at.is_some())
+        });
+        woken.count()
+    }
+
+    /// Forgets limiters that a fresh one would answer the same as (R68).
+    fn forget_idle_limiters(&mut self, now: Timestamp) -> usize {
+        let mut idle = Vec::new();
+        for (key, row) in &mut self.limiters {
+            row.rate.prune(now);
+            let is_idle = row.slots.is_empty()
+                && row.rate.is_fresh()
+                && row.elder.is_none()
+                && row.look_at.is_none()
+                && row.control == warp_policy::admission::Control::default();
+            if is_idle && !self.lines.has(key) {
+                idle.push(key.clone());
+                if idle.len() == SWEEP_BATCH {
+                    break;
+                }
+            }
+        }
+        for key in &idle {
+            self.limiters.remove(key);
+        }
+        idle.len()
+    }
+}

@@ -1,0 +1,15 @@
+//! What goes into a store and what comes out.
+
+mod counters;
+mod dispatch;
+mod job;
+mod log;
+mod worker;
+
+pub use self::counters::{Counter, Counters};
+pub use self::dispatch::{
+    Dispatch, Dispatched, End, Finished, Resolution, Resolver, Started, Unresolved,
+};
+pub use self::job::{Job, JobFilter, JobState, NewJob, Ready, Waiting};
+pub use self::log::{Event, LogEntry};
+pub use self::worker::{NewWorker, Sweep, Swept};

@@ -1,0 +1,102 @@
+//! The interface of a backend.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+use warp_policy::ids::{JobId, WorkerId};
+
+use crate::clock::Clock;
+use crate::error::StoreError;
+use crate::model::{
+    Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
+    Swept,
+};
+
+/// A backend. Every call is one transaction: it takes effect as a whole or not at all, also when its future is dropped.
+///
+/// A store is built with its clock, the database's in production (R66); no caller passes an instant of its own.
+#[async_trait]
+pub trait Store: fmt::Debug + Send + Sync + 'static {
+    /// The clock that a worker sleeps by.
+    fn clock(&self) -> Arc<dyn Clock>;
+
+    /// Tells when something happened that a sleeping worker may want to know: a new job, a lane of another worker's that became due.
+    /// A hint; what matters is in the rows.
+    fn changes(&self) -> Changes;
+
+    /// Adds jobs, and returns their ids in the same order.
+    async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError>;
+
+    /// Adds a worker. Lanes that nobody could run before and that it can run become due.
+    async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError>;
+
+    /// Says that a worker is alive.
+    async fn heartbeat(&self, worker: WorkerId) -> Result<(), StoreError>;
+
+    /// Takes a worker out of those that can run anything; it still finishes what it runs (R83).
+    async fn drain(&self, worker: WorkerId) -> Result<(), StoreError>;
+
+    /// Removes a worker. What it still runs goes back to the queue with its place, and no attempt was used.
+    async fn deregister(&self, worker: WorkerId) -> Result<(), StoreError>;
+
+    /// One dispatch turn: finishes what ended, admits what may start, puts in line what may not (R40–R49).
+    async fn dispatch(
+        &self,
+        turn: Dispatch,
+        resolver: &dyn Resolver,
+    ) -> Result<Dispatched, StoreError>;
+
+    /// Declares silent workers dead and gives their jobs back (R80), repairs lost wake-ups (R44) and forgets idle limiters (R68).
+    async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError>;
+
+    /// One job.
+    async fn job(&self, id: JobId) -> Result<Option<Job>, StoreError>;
+
+    /// Jobs by ascending id.
+    async fn jobs(&self, filter: JobFilter) -> Result<Vec<Job>, StoreError>;
+
+    /// What happened to a job, oldest first.
+    async fn log(&self, id: JobId) -> Result<Vec<LogEntry>, StoreError>;
+
+    /// The counters.
+    async fn counters(&self) -> Result<Counters, StoreError>;
+}
+
+/// A shared store. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Storage(Arc<dyn Store>);
+
+impl<S: Store> From<S> for Storage {
+    fn from(store: S) -> Self {
+        Self(Arc::new(store))
+    }
+}
+
+impl Deref for Storage {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+/// Tells when something happened in a store.
+#[derive(Clone, Debug)]
+pub struct Changes(watch::Receiver<u64>);
+
+impl Changes {
+    pub(crate) fn new(changes: watch::Receiver<u64>) -> Self {
+        Self(changes)
+    }
+
+    /// Waits for a change since the last call. Several changes are reported once. Cancel safe.
+    pub async fn changed(&mut self) {
+        if self.0.changed().await.is_err() {
+            // The store is gone; nothing will ever change again.
+            std::future::pending::<()>().await;
+        }
+    }
+}
