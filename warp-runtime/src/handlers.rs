@@ -1,0 +1,72 @@
+//! The handlers of a worker, found by the stored names of their contracts.
+
+mod attempt;
+mod erased;
+
+use std::any::{TypeId, type_name};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use warp_storage::model::{Resolution, Resolver, Unresolved};
+
+pub(crate) use self::attempt::Outcome;
+use self::erased::{Erased, Handler};
+use crate::contract::Job;
+use crate::handler::{JobHandler, declared};
+use crate::registry::Used;
+
+/// The handlers of a worker.
+#[derive(Default)]
+pub(crate) struct Handlers {
+    by_name: BTreeMap<&'static str, Arc<dyn Erased>>,
+    used: Vec<Used>,
+}
+
+impl fmt::Debug for Handlers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.by_name.keys()).finish()
+    }
+}
+
+impl Handlers {
+    pub(crate) fn add<J: Job, H: JobHandler<J>>(&mut self, handler: H) {
+        let handler: Arc<dyn Erased> = Arc::new(Handler::<J, H>::new(handler));
+        let names: Vec<&'static str> = std::iter::once(J::NAME)
+            .chain(J::ALIASES.iter().copied())
+            .collect();
+        for &name in &names {
+            self.by_name.insert(name, Arc::clone(&handler));
+        }
+        self.used.push(Used {
+            contract: TypeId::of::<J>(),
+            contract_name: type_name::<J>(),
+            handler_name: type_name::<H>(),
+            names,
+            on_contract: J::__WARP_DECLARED,
+            on_handler: declared::<J, H>(),
+        });
+    }
+
+    /// The names under which jobs are served (R7, R27).
+    pub(crate) fn kinds(&self) -> BTreeSet<Arc<str>> {
+        self.by_name.keys().map(|&name| name.into()).collect()
+    }
+
+    pub(crate) fn used(&self) -> &[Used] {
+        &self.used
+    }
+
+    pub(crate) fn find(&self, kind: &str) -> Option<&Arc<dyn Erased>> {
+        self.by_name.get(kind)
+    }
+}
+
+impl Resolver for Handlers {
+    fn resolve(&self, job: &Unresolved) -> Resolution {
+        match self.find(&job.kind) {
+            Some(handler) => handler.resolve(job),
+            None => Resolution::Fail(format!("this worker has no handler for `{}`", job.kind)),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+#![doc = include_str!("../../README.md")]
+
+// Generated code names this crate by its absolute path, also in the crate's own tests and examples.
+extern crate self as warp_runtime;
+
+pub mod contract;
+pub mod handler;
+mod handlers;
+pub mod job_context;
+pub mod job_error;
+pub mod job_parameters;
+pub mod publisher;
+pub mod registry;
+pub mod retry;
+pub mod worker;
+
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+
+pub use warp_macros::{Job, mutex, rate_limit, semaphore};
+pub use warp_policy::ids::JobId;
+pub use warp_policy::{
+    ConcurrencySpec, Key, Mode, PolicyError, RateLimitSpec, Stamp, Style, Timestamp, Window,
+};
+pub use warp_storage as storage;
+pub use warp_storage::{Memory, Storage};
+
+pub use crate::contract::Job;
+pub use crate::handler::JobHandler;
+pub use crate::job_context::JobContext;
+pub use crate::job_error::{JobError, JobResult};
+pub use crate::job_parameters::JobParameters;
+pub use crate::publisher::{EnqueueError, Publisher};
+pub use crate::registry::registry;
+pub use crate::retry::Retry;
+pub use crate::worker::{Worker, WorkerError};
+
+/// What a program that declares, enqueues and handles jobs needs.
+pub mod prelude {
+    pub use serde::{Deserialize, Serialize};
+
+    pub use crate::{
+        Job, JobContext, JobError, JobHandler, JobParameters, JobResult, Memory, Publisher, Retry,
+        Storage, Worker, mutex, rate_limit, semaphore,
+    };
+}

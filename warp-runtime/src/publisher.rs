@@ -1,0 +1,157 @@
+//! Enqueueing jobs.
+
+use std::any::{TypeId, type_name};
+
+use thiserror::Error;
+use warp_policy::PolicyError;
+use warp_policy::ids::JobId;
+use warp_storage::model::NewJob;
+use warp_storage::{Storage, StoreError};
+
+use crate::contract::Job;
+use crate::job_parameters::JobParameters;
+use crate::registry::{RegistryErrors, registry};
+
+/// Enqueues jobs into a store. Cheap to clone.
+///
+/// Nothing is judged here: which policies a job follows is resolved when a worker first judges it (R21).
+#[derive(Clone, Debug)]
+pub struct Publisher {
+    storage: Storage,
+}
+
+/// Why nothing was enqueued.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum EnqueueError {
+    /// An explicit policy is not valid (R24).
+    #[error("an explicit policy is not valid: {source}{help}", help = help(source))]
+    Policy {
+        /// What is wrong with it.
+        #[from]
+        source: PolicyError,
+    },
+    /// The job does not serialize.
+    #[error("the job `{kind}` does not serialize")]
+    Payload {
+        /// The stored name of its contract.
+        kind: &'static str,
+        /// What serde says.
+        source: serde_json::Error,
+    },
+    /// The declarations of the contract cannot be relied on (R5).
+    #[error(transparent)]
+    Registry(#[from] RegistryErrors),
+    /// The store failed.
+    #[error("the store did not take the job")]
+    Store(#[from] StoreError),
+}
+
+fn help(error: &PolicyError) -> String {
+    error
+        .help()
+        .map(|help| format!(" (help: {help})"))
+        .unwrap_or_default()
+}
+
+impl Publisher {
+    /// A publisher into this store.
+    pub fn new(storage: impl Into<Storage>) -> Self {
+        Self {
+            storage: storage.into(),
+        }
+    }
+
+    /// Enqueues a job: queue `default`, priority 0, ready at once.
+    ///
+    /// # Errors
+    /// See [`EnqueueError`]; nothing was enqueued then.
+    ///
+    /// # Panics
+    /// If a store breaks its contract and answers without the job's id.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the job enqueued or not, never half.
+    pub async fn enqueue<J: Job>(&self, job: J) -> Result<JobId, EnqueueError> {
+        self.enqueue_with(job, JobParameters::new()).await
+    }
+
+    /// Enqueues a job with parameters.
+    ///
+    /// # Errors
+    /// See [`EnqueueError`]; nothing was enqueued then.
+    ///
+    /// # Panics
+    /// If a store breaks its contract and answers without the job's id.
+    pub async fn enqueue_with<J: Job>(
+        &self,
+        job: J,
+        parameters: JobParameters,
+    ) -> Result<JobId, EnqueueError> {
+        let ids = self.enqueue_all_with([job], parameters).await?;
+        #[expect(
+            clippy::expect_used,
+            reason = "a store answers with one id for each job"
+        )]
+        let id = ids.first().copied().expect("one id for one job");
+        Ok(id)
+    }
+
+    /// Enqueues many jobs of one kind in one transaction: all of them or none. Returns their ids in the same order.
+    ///
+    /// # Errors
+    /// See [`EnqueueError`]; nothing was enqueued then.
+    pub async fn enqueue_all<J: Job>(
+        &self,
+        jobs: impl IntoIterator<Item = J>,
+    ) -> Result<Vec<JobId>, EnqueueError> {
+        self.enqueue_all_with(jobs, JobParameters::new()).await
+    }
+
+    /// Enqueues many jobs of one kind in one transaction, each with the same parameters.
+    ///
+    /// # Errors
+    /// See [`EnqueueError`]; nothing was enqueued then.
+    pub async fn enqueue_all_with<J: Job>(
+        &self,
+        jobs: impl IntoIterator<Item = J>,
+        parameters: JobParameters,
+    ) -> Result<Vec<JobId>, EnqueueError> {
+        verify::<J>()?;
+        let explicit = parameters.explicit()?;
+        let new_job = |job: J| {
+            let payload = serde_json::to_string(&job).map_err(|source| EnqueueError::Payload {
+                kind: J::NAME,
+                source,
+            })?;
+            Ok(NewJob {
+                kind: J::NAME.into(),
+                queue: parameters.queue.clone(),
+                payload,
+                priority: parameters.priority,
+                ready: parameters.ready,
+                explicit: explicit.clone(),
+            })
+        };
+        let jobs = jobs
+            .into_iter()
+            .map(new_job)
+            .collect::<Result<Vec<_>, EnqueueError>>()?;
+        Ok(self.storage.enqueue(jobs).await?)
+    }
+}
+
+fn verify<J: Job>() -> Result<(), RegistryErrors> {
+    let mut errors = Vec::new();
+    registry().verify_contract(
+        TypeId::of::<J>(),
+        type_name::<J>(),
+        &J::__WARP_DECLARED,
+        &mut errors,
+    );
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(RegistryErrors(errors))
+    }
+}

@@ -1,0 +1,320 @@
+//! The dispatcher: turn after turn, and asleep in between.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use warp_policy::Timestamp;
+use warp_policy::ids::WorkerId;
+use warp_storage::clock::{Clock, Sleep};
+use warp_storage::model::{Dispatch, Dispatched, Finished, NewWorker};
+use warp_storage::{Changes, Storage, StoreError};
+
+use super::pulse::Pulse;
+use super::running::Running;
+use super::{Settings, Worker, WorkerError};
+use crate::handlers::Handlers;
+
+/// The most ready jobs that one turn reads when those in front can only be put in line (R45).
+const MAX_FETCH: usize = 500;
+
+/// How long a cancelled handler has before it is dropped.
+const CANCEL_NOTICE: Duration = Duration::from_secs(1);
+
+/// How often the last results are tried to be written.
+const STOP_ATTEMPTS: usize = 5;
+
+/// Runs the turns of one worker.
+#[derive(Debug)]
+pub(super) struct Dispatcher {
+    storage: Storage,
+    clock: Arc<dyn Clock>,
+    changes: Changes,
+    handlers: Arc<Handlers>,
+    settings: Settings,
+    worker: WorkerId,
+    pulse: Pulse,
+    running: Running,
+    finished: Vec<Finished>,
+    turn: u64,
+    fetch: usize,
+}
+
+/// What the dispatcher does next.
+enum Next {
+    /// Another turn at once.
+    Turn,
+    /// Nothing before this instant, unless something happens.
+    Sleep(Option<Sleep>),
+    /// Nothing before the store has recovered.
+    BackOff(Sleep),
+}
+
+impl Dispatcher {
+    pub(super) async fn register(
+        Worker {
+            storage,
+            handlers,
+            settings,
+        }: Worker,
+    ) -> Result<Self, WorkerError> {
+        let changes = storage.changes();
+        let worker = register(&storage, &handlers, &settings)
+            .await
+            .map_err(WorkerError::Register)?;
+        let pulse = Pulse::new(
+            storage.clone(),
+            worker,
+            settings.lease,
+            settings.retry.max_attempts(),
+        );
+        Ok(Self {
+            clock: storage.clock(),
+            changes,
+            worker,
+            pulse,
+            running: Running::new(Arc::clone(&handlers), settings.retry),
+            finished: Vec::new(),
+            turn: 0,
+            fetch: 0,
+            storage,
+            handlers,
+            settings,
+        })
+    }
+
+    pub(super) async fn run(
+        mut self,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), WorkerError> {
+        let mut shutdown = std::pin::pin!(shutdown);
+        let mut trouble = trouble();
+        let mut next = Next::Turn;
+        loop {
+            next = match next {
+                Next::Turn => {
+                    // Handlers that are about to end get the chance to, so that this turn takes their results along. A turn that has
+                    // begun is not given up: what it started would be lost.
+                    tokio::select! {
+                        biased;
+                        () = &mut shutdown => break,
+                        () = tokio::task::yield_now() => {}
+                    }
+                    match self.take_turn(true).await {
+                        Ok(next) => {
+                            trouble = self::trouble();
+                            next
+                        }
+                        Err(error) => self.recover(error, &mut trouble).await,
+                    }
+                }
+                Next::Sleep(until) => tokio::select! {
+                    biased;
+                    () = &mut shutdown => break,
+                    next = self.sleep(until) => next,
+                },
+                Next::BackOff(sleep) => tokio::select! {
+                    biased;
+                    () = &mut shutdown => break,
+                    () = sleep => Next::Turn,
+                },
+            };
+        }
+        self.stop().await
+    }
+
+    /// One dispatch turn. What has finished stays with the dispatcher until the store has taken it.
+    async fn take_turn(&mut self, claims: bool) -> Result<Next, StoreError> {
+        self.collect();
+        let room = if claims {
+            self.settings.concurrency.saturating_sub(self.running.len())
+        } else {
+            0
+        };
+        let fetch = self.fetch.max(room);
+        let turn = Dispatch {
+            worker: self.worker,
+            turn: self.turn,
+            finished: self.finished.clone(),
+            room,
+            fetch,
+        };
+        self.turn += 1;
+        let before = self.clock.now();
+        let dispatched = self.storage.dispatch(turn, &*self.handlers).await?;
+        self.finished.clear();
+        Ok(self.follow_up(dispatched, room, fetch, before))
+    }
+
+    fn follow_up(
+        &mut self,
+        dispatched: Dispatched,
+        room: usize,
+        fetch: usize,
+        before: Timestamp,
+    ) -> Next {
+        for job in dispatched.stale {
+            tracing::warn!(%job, "a result came after its claim was lost, and was refused");
+        }
+        for (job, error) in dispatched.failed {
+            tracing::warn!(%job, error, "a job cannot be judged, and failed");
+        }
+        let started = dispatched.started.len();
+        // Where most of what was read could only be put in line, more is read, so that this is over soon.
+        let reads_more = dispatched.refused > started;
+        self.fetch = if reads_more {
+            (fetch * 2).min(MAX_FETCH)
+        } else {
+            0
+        };
+        for job in dispatched.started {
+            self.finished.extend(self.running.start(job));
+        }
+        if room == started {
+            return Next::Sleep(None);
+        }
+        let Some(at) = dispatched.next_at else {
+            return Next::Sleep(None);
+        };
+        let passed = self.clock.now().since(before);
+        match at.since(dispatched.now).checked_sub(passed) {
+            Some(left) if !left.is_zero() => Next::Sleep(Some(self.clock.sleep(left))),
+            _ => Next::Turn,
+        }
+    }
+
+    /// Sleeps until a turn can do something. Without room only the end of a handler helps.
+    async fn sleep(&mut self, until: Option<Sleep>) -> Next {
+        let has_room = self.running.len() < self.settings.concurrency;
+        if !self.finished.is_empty() {
+            return Next::Turn;
+        }
+        tokio::select! {
+            Some(finished) = self.running.next() => self.finished.push(finished),
+            () = self.changes.changed(), if has_room => {}
+            () = or_never(until), if has_room => {}
+            () = self.pulse.wait() => {
+                if let Err(error) = self.pulse.beat().await {
+                    tracing::warn!(%error, "the heartbeat failed");
+                }
+            }
+        }
+        Next::Turn
+    }
+
+    /// Collects the handlers that have ended meanwhile, so that one turn serves them all.
+    fn collect(&mut self) {
+        while let Some(finished) = self.running.try_next() {
+            self.finished.push(finished);
+        }
+    }
+
+    /// A store that fails is asked again later (R85). One that has declared this worker dead has given its jobs to others: the handlers
+    /// are stopped, and the worker begins anew.
+    async fn recover(&mut self, error: StoreError, trouble: &mut ExponentialBackoff) -> Next {
+        tracing::warn!(%error, worker = %self.worker, "a dispatch turn failed; it is tried again");
+        if matches!(error, StoreError::WorkerGone { .. }) {
+            self.running = Running::new(Arc::clone(&self.handlers), self.settings.retry);
+            self.finished.clear();
+            match register(&self.storage, &self.handlers, &self.settings).await {
+                Ok(worker) => {
+                    self.worker = worker;
+                    let attempts = self.settings.retry.max_attempts();
+                    self.pulse =
+                        Pulse::new(self.storage.clone(), worker, self.settings.lease, attempts);
+                    return Next::Turn;
+                }
+                Err(error) => tracing::warn!(%error, "the worker could not register itself again"),
+            }
+        }
+        let delay = trouble.next().unwrap_or(Duration::from_secs(5));
+        Next::BackOff(self.clock.sleep(delay))
+    }
+
+    /// Stops claiming, lets handlers finish, cancels and returns the rest (R83).
+    async fn stop(mut self) -> Result<(), WorkerError> {
+        if let Err(error) = self.storage.drain(self.worker).await {
+            tracing::warn!(%error, "the store was not told that the worker is stopping");
+        }
+        let grace = self.clock.sleep(self.settings.grace);
+        self.finish_until(grace).await;
+        self.running.cancel();
+        let notice = self.clock.sleep(CANCEL_NOTICE);
+        self.finish_until(notice).await;
+        self.running.abort();
+        while let Some(finished) = self.running.next().await {
+            self.finished.push(finished);
+        }
+        self.write_last_results().await.map_err(WorkerError::Stop)
+    }
+
+    /// Writes the results of handlers as they end, until all have, or `limit` does.
+    async fn finish_until(&mut self, limit: Sleep) {
+        let mut limit = limit;
+        loop {
+            tokio::select! {
+                biased;
+                finished = self.running.next() => match finished {
+                    Some(finished) => self.finished.push(finished),
+                    None => return,
+                },
+                () = self.pulse.wait() => {
+                    if let Err(error) = self.pulse.beat().await {
+                        tracing::warn!(%error, "the heartbeat failed");
+                    }
+                    continue;
+                }
+                () = &mut limit => return,
+            }
+            if let Err(error) = self.take_turn(false).await {
+                tracing::warn!(%error, "a result was not written yet");
+            }
+        }
+    }
+
+    async fn write_last_results(&mut self) -> Result<(), StoreError> {
+        let mut delays = trouble().take(STOP_ATTEMPTS);
+        loop {
+            let written = match self.take_turn(false).await {
+                Ok(_) => self.storage.deregister(self.worker).await,
+                Err(error) => Err(error),
+            };
+            let Err(error) = written else { return Ok(()) };
+            match delays.next() {
+                Some(delay) if error.is_retryable() => self.clock.sleep(delay).await,
+                _ => return Err(error),
+            }
+        }
+    }
+}
+
+async fn register(
+    storage: &Storage,
+    handlers: &Handlers,
+    settings: &Settings,
+) -> Result<WorkerId, StoreError> {
+    let worker = NewWorker {
+        name: settings.name.clone(),
+        queues: settings.queues.clone(),
+        kinds: handlers.kinds(),
+        lease: settings.lease,
+    };
+    storage.register(worker).await
+}
+
+async fn or_never(sleep: Option<Sleep>) {
+    match sleep {
+        Some(sleep) => sleep.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// How long to wait after one failure of the store, after the next, and so on.
+fn trouble() -> ExponentialBackoff {
+    ExponentialBuilder::new()
+        .with_min_delay(Duration::from_millis(50))
+        .with_max_delay(Duration::from_secs(5))
+        .with_jitter()
+        .without_max_times()
+        .build()
+}

@@ -1,0 +1,112 @@
+//! The handlers that run.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
+use warp_storage::model::{End, Finished, Started};
+
+use crate::handlers::{Handlers, Outcome};
+use crate::job_context::JobContext;
+use crate::retry::Retry;
+
+/// The handlers that run, each as a task. Dropping it aborts them.
+#[derive(Debug)]
+pub(super) struct Running {
+    handlers: Arc<Handlers>,
+    retry: Retry,
+    cancelled: CancellationToken,
+    tasks: JoinSet<Outcome>,
+    jobs: HashMap<Id, Started>,
+}
+
+impl Running {
+    pub(super) fn new(handlers: Arc<Handlers>, retry: Retry) -> Self {
+        Self {
+            handlers,
+            retry,
+            cancelled: CancellationToken::new(),
+            tasks: JoinSet::new(),
+            jobs: HashMap::new(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Starts the handler of a claimed job. Gives the end at once where there is none to start.
+    pub(super) fn start(&mut self, started: Started) -> Option<Finished> {
+        let Some(handler) = self.handlers.find(&started.kind) else {
+            let error = format!("this worker has no handler for `{}`", started.kind);
+            return Some(Finished {
+                job: started.job,
+                claim: started.claim,
+                end: End::Failed { error },
+            });
+        };
+        let context = JobContext {
+            id: started.job,
+            kind: started.kind.clone(),
+            queue: started.queue.clone(),
+            attempt: started.attempt,
+            max_attempts: self.retry.max_attempts(),
+            admitted_at: started.admitted_at,
+            claim: started.claim,
+            cancelled: self.cancelled.child_token(),
+        };
+        let task = self
+            .tasks
+            .spawn(handler.run(started.payload.clone(), context));
+        self.jobs.insert(task.id(), started);
+        None
+    }
+
+    /// Waits for the next handler to end; `None` where none runs. Cancel safe.
+    pub(super) async fn next(&mut self) -> Option<Finished> {
+        let ended = self.tasks.join_next_with_id().await?;
+        Some(self.finish(ended))
+    }
+
+    /// A handler that has ended already.
+    pub(super) fn try_next(&mut self) -> Option<Finished> {
+        let ended = self.tasks.try_join_next_with_id()?;
+        Some(self.finish(ended))
+    }
+
+    /// Tells the handlers to stop.
+    pub(super) fn cancel(&self) {
+        self.cancelled.cancel();
+    }
+
+    /// Stops the handlers that are left.
+    pub(super) fn abort(&mut self) {
+        self.tasks.abort_all();
+    }
+
+    #[expect(
+        clippy::expect_used,
+        reason = "every task has its entry from start to end"
+    )]
+    fn finish(&mut self, ended: Result<(Id, Outcome), JoinError>) -> Finished {
+        let id = ended.as_ref().map_or_else(JoinError::id, |&(id, _)| id);
+        let started = self.jobs.remove(&id).expect("every task belongs to a job");
+        let end = match ended {
+            Ok((_, Outcome::Succeeded)) => End::Succeeded,
+            Ok((_, Outcome::Unreadable(error))) => End::Failed { error },
+            // An error of an attempt that was told to stop is no fault of its own.
+            Ok((_, Outcome::Failed(_))) if self.cancelled.is_cancelled() => End::Returned,
+            Ok((_, Outcome::Failed(error))) => match self.retry.delay_after(started.attempt) {
+                Some(after) => End::Retry { error, after },
+                None => End::Failed { error },
+            },
+            Err(_) => End::Returned,
+        };
+        Finished {
+            job: started.job,
+            claim: started.claim,
+            end,
+        }
+    }
+}
