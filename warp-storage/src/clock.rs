@@ -42,6 +42,32 @@ impl Clock for SystemClock {
     }
 }
 
+/// The clock of tokio's timers. Where a test pauses them, hours pass whenever every task waits, and nothing else changes.
+#[derive(Clone, Copy, Debug)]
+pub struct TokioClock {
+    start: Timestamp,
+    began: tokio::time::Instant,
+}
+
+impl TokioClock {
+    /// A clock that shows `start` now. Call it within a tokio runtime.
+    pub fn new(start: Timestamp) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "this is the clock")]
+        let began = tokio::time::Instant::now();
+        Self { start, began }
+    }
+}
+
+impl Clock for TokioClock {
+    fn now(&self) -> Timestamp {
+        self.start.plus(self.began.elapsed())
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        SystemClock.sleep(duration)
+    }
+}
+
 /// A clock that moves only when it is told to: hours pass in microseconds, and nothing races.
 #[derive(Clone, Debug)]
 pub struct ManualClock {

@@ -1,7 +1,7 @@
 //! What a store can fail with.
 
 use thiserror::Error;
-use warp_policy::ids::{JobId, WorkerId};
+use warp_policy::ids::WorkerId;
 
 /// What a store can fail with.
 #[derive(Debug, Error)]
@@ -15,19 +15,13 @@ pub enum StoreError {
         /// The worker.
         worker: WorkerId,
     },
-    /// There is no such job.
-    #[error("there is no job {job}")]
-    NoSuchJob {
-        /// The job.
-        job: JobId,
-    },
 }
 
 impl StoreError {
     /// Whether the same call may succeed later (R85).
     pub const fn is_retryable(&self) -> bool {
         match self {
-            Self::WorkerGone { .. } | Self::NoSuchJob { .. } => false,
+            Self::WorkerGone { .. } => false,
         }
     }
 }

@@ -13,7 +13,7 @@ pub mod memory;
 pub mod model;
 pub mod store;
 
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use clock::{Clock, ManualClock, SystemClock, TokioClock};
 pub use error::StoreError;
 pub use memory::Memory;
 pub use store::{Changes, Storage, Store};
