@@ -74,12 +74,10 @@ impl Log {
 
     pub(super) fn settle(&mut self, now: Timestamp) {
         let mut settled = Self::new(self.window);
-        if self.starts > 0 {
-            settled.record(Batch {
-                at: now,
-                starts: self.starts,
-            });
-        }
+        settled.record(Batch {
+            at: now,
+            starts: self.starts,
+        });
         *self = settled;
     }
 
@@ -141,9 +139,7 @@ impl From<StoredLog> for Log {
         let mut at = stored.since;
         for (gap, starts) in stored.batches {
             at = at.plus_micros(gap);
-            if starts > 0 {
-                log.record(Batch { at, starts });
-            }
+            log.record(Batch { at, starts });
         }
         log
     }
@@ -196,6 +192,9 @@ mod tests {
         let mut log = log_of(&[seconds(0, 4_000), seconds(1, 4_000), seconds(2, 4_000)]);
         let kept = [seconds(0, 2_000), seconds(1, 4_000), seconds(2, 4_000)];
         assert_eq!(log.known(), kept);
+        log.record(seconds(2, 1));
+        let kept = [seconds(0, 1_999), seconds(1, 4_000), seconds(2, 4_001)];
+        assert_eq!(log.known(), kept, "one batch for one instant");
         log.record(seconds(3, 7_000));
         assert_eq!(log.known(), [seconds(2, 3_000), seconds(3, 7_000)]);
         log.record(seconds(4, u32::MAX));

@@ -66,7 +66,7 @@ impl Tally {
     }
 
     pub(super) fn known(&self) -> Vec<Batch> {
-        self.batches().filter(|batch| batch.starts > 0).collect()
+        self.batches().collect()
     }
 
     fn batches(&self) -> impl Iterator<Item = Batch> + use<> {
@@ -124,6 +124,16 @@ mod tests {
         tally.settle(millis(14, 0).at);
         assert_eq!(tally.known(), [millis(14, 5)]);
         assert_eq!(tally.starts_in_window_of(millis(14, 0).at), 5);
+    }
+
+    /// R19: no instant before a stored one is the last, whatever the order.
+    #[test]
+    fn a_tally_stored_the_wrong_way_round_has_its_later_start_last() {
+        for (current, previous) in [("null", "[5,1]"), ("[3,1]", "[5,1]"), ("[5,1]", "[3,1]")] {
+            let stored = format!(r#"{{"window":1000,"current":{current},"previous":{previous}}}"#);
+            let tally: Tally = serde_json::from_str(&stored).unwrap();
+            assert_eq!(tally.last_start(), Some(Timestamp::from_micros(5)));
+        }
     }
 
     /// R16: neither the ends of time nor the largest numbers overflow.

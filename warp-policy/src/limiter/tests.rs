@@ -74,6 +74,18 @@ fn no_start_is_booked_before_the_last_one() {
     }
 }
 
+/// R19: counters of a stored state that do not agree are judged by the latest start of any.
+#[test]
+fn the_last_start_is_that_of_every_counter() {
+    let mut counters = booked(size(Style::Fixed, 3, 60), &[70]).counters;
+    counters.extend(booked(size(Style::Sliding, 3, 60), &[90]).counters);
+    for _ in 0..2 {
+        counters.reverse();
+        let counters = counters.clone();
+        assert_eq!(RateState { counters }.last_start(), Some(secs(90)));
+    }
+}
+
 /// R49: more than one second back is another clock, one second is not.
 #[test]
 fn only_a_step_of_more_than_a_second_moves_the_starts() {
@@ -121,16 +133,22 @@ fn a_new_policy_learns_from_the_longest_memory() {
 /// R33: the number of counters is bounded, and those in use stay.
 #[test]
 fn the_counter_judged_by_longest_ago_gives_way() {
-    let in_use = size(Style::Sliding, 10, 60);
+    let in_use = size(Style::Sliding, 1_000, 3_600);
+    let passing = |count| size(Style::TokenBucket, count, 1);
     let mut state = booked(in_use, &[0]);
     for count in 1..=100 {
-        state.book(size(Style::TokenBucket, count, 60), secs(1));
-        state.book(in_use, secs(1));
+        let at = secs(10 * i64::from(count));
+        state.book(passing(count), at);
+        state.book(in_use, at);
     }
     assert_eq!(state.counters.len(), MAX_COUNTERS);
-    assert!(state.counter(in_use).is_some());
-    assert!(state.counter(size(Style::TokenBucket, 100, 60)).is_some());
-    assert!(state.counter(size(Style::TokenBucket, 1, 60)).is_none());
+    assert_eq!(
+        state.used(in_use, secs(1_000)),
+        201,
+        "nothing was forgotten"
+    );
+    assert!(state.counter(passing(100)).is_some());
+    assert!(state.counter(passing(1)).is_none());
 }
 
 /// R68: kept while some permitted size could still count it, and for a small step back of the clock.

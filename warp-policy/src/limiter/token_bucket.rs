@@ -149,6 +149,7 @@ mod tests {
     fn an_empty_bucket_is_full_again_after_one_window() {
         let mut bucket = bucket(5, 10);
         bucket.record(micros(0, u32::MAX));
+        assert_eq!(bucket.refill, (10_000_000, 0));
         assert_eq!(bucket.used(Timestamp::EPOCH), 5);
         assert_eq!(bucket.falls_to(0), Timestamp::from_secs(10));
     }
