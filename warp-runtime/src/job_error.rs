@@ -57,7 +57,7 @@ mod tests {
 
     #[derive(Debug, thiserror::Error)]
     #[error("outer")]
-    struct Outer(#[source] std::fmt::Error);
+    struct Outer(#[source] fmt::Error);
 
     #[test]
     fn the_text_names_every_cause() {

@@ -83,7 +83,7 @@ mod tests {
         let retry = Retry::attempts(u32::MAX);
         assert_eq!(
             retry.delay_after(u32::MAX - 1),
-            Some(Duration::from_secs(3600))
+            Some(Duration::from_hours(1))
         );
         assert_eq!(Retry::attempts(0).max_attempts(), 1);
     }
