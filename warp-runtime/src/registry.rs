@@ -1,12 +1,18 @@
 //! The declarations of the program, collected from `inventory` (R5).
 
+mod conflicts;
+mod errors;
 mod program;
 
 use std::any::TypeId;
 
-use warp_policy::declaration::{ConcurrencyDeclaration, RateLimitDeclaration};
+use warp_policy::declaration::{
+    ConcurrencyDeclaration, KeyDeclaration, RateLimitDeclaration, Site,
+};
 
-pub use self::program::{Conflict, Registry, RegistryError, RegistryErrors, Used, registry};
+pub use self::conflicts::Conflict;
+pub use self::errors::{RegistryError, RegistryErrors};
+pub use self::program::{Registry, Used, registry};
 
 /// One policy on one item, as generated code submits it.
 #[derive(Clone, Copy, Debug)]
@@ -64,3 +70,27 @@ pub enum Policy {
 }
 
 inventory::collect!(Registration);
+
+impl Policy {
+    fn key(&self) -> &'static KeyDeclaration {
+        match self {
+            Self::Concurrency(policy) => policy.key(),
+            Self::RateLimit(policy) => policy.key(),
+        }
+    }
+
+    fn site(&self) -> Site {
+        match self {
+            Self::Concurrency(policy) => policy.site(),
+            Self::RateLimit(policy) => policy.site(),
+        }
+    }
+
+    /// What tells it from every other one: where its static lies.
+    fn address(&self) -> usize {
+        match self {
+            Self::Concurrency(policy) => std::ptr::from_ref(*policy).addr(),
+            Self::RateLimit(policy) => std::ptr::from_ref(*policy).addr(),
+        }
+    }
+}

@@ -27,7 +27,7 @@ pub(crate) async fn watch_until_all_ended(storage: &Storage) -> Result<(), Store
             let bar = by_kind
                 .entry(kind.clone())
                 .or_insert_with(|| bars.add(bar(kind, jobs.len())));
-            bar.set_position(count(jobs, |state| state.is_final()) as u64);
+            bar.set_position(count(jobs, JobState::is_final) as u64);
             bar.set_message(format!(
                 "{} waiting, {} running",
                 count(jobs, |state| state == JobState::Waiting),
@@ -35,7 +35,7 @@ pub(crate) async fn watch_until_all_ended(storage: &Storage) -> Result<(), Store
             ));
         }
         let all: Vec<Job> = kinds.into_values().flatten().collect();
-        let ended = count(&all, |state| state.is_final());
+        let ended = count(&all, JobState::is_final);
         // Where there is no terminal the bars are hidden, and a line now and then has to do.
         if bars.is_hidden() && tick.is_multiple_of(20) {
             println!("{ended} of {} jobs have ended", all.len());
@@ -45,9 +45,9 @@ pub(crate) async fn watch_until_all_ended(storage: &Storage) -> Result<(), Store
         }
         storage.clock().sleep(Duration::from_millis(100)).await;
     }
-    by_kind
-        .values()
-        .for_each(|bar| bar.finish_with_message("done"));
+    for bar in by_kind.values() {
+        bar.finish_with_message("done");
+    }
     Ok(())
 }
 

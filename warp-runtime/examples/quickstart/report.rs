@@ -145,10 +145,10 @@ impl Report {
             for entry in storage.log(job.id).await? {
                 match entry.event {
                     Event::Waiting(refusal) => {
-                        *waited.entry(refusal.key.key.to_string()).or_default() += 1
+                        *waited.entry(refusal.key.key.to_string()).or_default() += 1;
                     }
                     Event::Skipped(refusal) => {
-                        *skipped.entry(refusal.key.key.to_string()).or_default() += 1
+                        *skipped.entry(refusal.key.key.to_string()).or_default() += 1;
                     }
                     _ => {}
                 }

@@ -1,14 +1,12 @@
 //! All declarations of the program, and whether they can be relied on (R5, R33).
 
 use std::any::TypeId;
-use std::collections::{BTreeMap, HashMap};
-use std::fmt;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::OnceLock;
 
-use thiserror::Error;
-use warp_policy::declaration::{Declared, KeyDeclaration, Site};
+use warp_policy::declaration::Declared;
 
-use super::{Item, Policy, Registration};
+use super::{Item, Policy, Registration, RegistryError, RegistryErrors};
 
 /// The declarations of this program.
 pub fn registry() -> &'static Registry {
@@ -21,6 +19,8 @@ pub fn registry() -> &'static Registry {
 pub struct Registry {
     registrations: Vec<Registration>,
     contracts: HashMap<TypeId, Vec<Policy>>,
+    /// Every policy by its address.
+    known: HashSet<usize>,
 }
 
 /// A contract with its handler, as a worker uses them.
@@ -40,79 +40,6 @@ pub struct Used {
     pub on_handler: Declared,
 }
 
-/// Why the declarations of a program cannot be relied on.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum RegistryError {
-    /// Two contracts have one stored name (R7).
-    #[error(
-        "`{first}` and `{second}` are both stored as `{name}`; rename one with `#[job(name = \"…\")]`"
-    )]
-    NameTaken {
-        /// The name.
-        name: &'static str,
-        /// One contract.
-        first: &'static str,
-        /// The other.
-        second: &'static str,
-    },
-    /// A policy stands on a type, and the registry does not know it (R5).
-    #[error(
-        "the policy of `{on}` at {site} did not reach the registry, so that others could not see it; is the crate linked?"
-    )]
-    NotRegistered {
-        /// The contract or handler.
-        on: &'static str,
-        /// Where the attribute stands.
-        site: Site,
-    },
-    /// The registry has a policy for a contract, and its type does not carry it (R5).
-    #[error(
-        "the policy at {site} is not part of the contract `{on}`; implement `Job` with `#[derive(Job)]`"
-    )]
-    NotCarried {
-        /// The contract.
-        on: &'static str,
-        /// Where the attribute stands.
-        site: Site,
-    },
-}
-
-/// Every reason at once.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub struct RegistryErrors(pub Vec<RegistryError>);
-
-impl fmt::Display for RegistryErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the declarations of this program cannot be relied on:")?;
-        self.0.iter().try_for_each(|error| write!(f, "\n- {error}"))
-    }
-}
-
-/// Two declarations that give one key different sizes. Legal: each job is judged by its own (R33).
-#[derive(Clone, Copy, Debug)]
-pub struct Conflict {
-    /// The earlier one in the source.
-    pub first: Registration,
-    /// The later one.
-    pub second: Registration,
-}
-
-impl fmt::Display for Conflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [first, second] = [self.first.policy, self.second.policy];
-        write!(
-            f,
-            "the key `{}` has different sizes: {} at {}, {} at {}",
-            first.key().text(),
-            first.size(),
-            first.site(),
-            second.size(),
-            second.site()
-        )
-    }
-}
-
 impl Registry {
     /// A registry of these declarations, whatever order they come in.
     pub fn new(registrations: impl IntoIterator<Item = Registration>) -> Self {
@@ -129,9 +56,14 @@ impl Registry {
                     .push(registration.policy);
             }
         }
+        let known = registrations
+            .iter()
+            .map(|registration| registration.policy.address())
+            .collect();
         Self {
             registrations,
             contracts,
+            known,
         }
     }
 
@@ -184,9 +116,8 @@ impl Registry {
     ) {
         self.verify_registered(on, carried, errors);
         let registered = self.contracts.get(&contract).into_iter().flatten();
-        for policy in
-            registered.filter(|policy| !policies(carried).any(|carried| carried.is_same(policy)))
-        {
+        let carried: HashSet<usize> = policies(carried).map(|policy| policy.address()).collect();
+        for policy in registered.filter(|policy| !carried.contains(&policy.address())) {
             errors.push(RegistryError::NotCarried {
                 on,
                 site: policy.site(),
@@ -201,34 +132,13 @@ impl Registry {
         errors: &mut Vec<RegistryError>,
     ) {
         for policy in policies(carried) {
-            if !self
-                .registrations
-                .iter()
-                .any(|registration| registration.policy.is_same(&policy))
-            {
+            if !self.known.contains(&policy.address()) {
                 errors.push(RegistryError::NotRegistered {
                     on,
                     site: policy.site(),
                 });
             }
         }
-    }
-
-    /// Declarations that give one key different sizes (R33). A handler that replaces its own contract's policy is none.
-    pub fn conflicts(&self) -> Vec<Conflict> {
-        let mut conflicts = Vec::new();
-        for (index, &second) in self.registrations.iter().enumerate() {
-            for &first in &self.registrations[..index] {
-                let differ = first.policy.differs_in_size(&second.policy);
-                if differ
-                    && !replaces(&first.item, &second.item)
-                    && !replaces(&second.item, &first.item)
-                {
-                    conflicts.push(Conflict { first, second });
-                }
-            }
-        }
-        conflicts
     }
 
     /// Contracts with policies that no handler of a worker takes. No error: another worker may have it (R5).
@@ -251,18 +161,6 @@ impl Registry {
     }
 }
 
-/// Whether the policy on `handler` replaces the one on `contract`. Types are compared by their last names: that is all that is known of
-/// the contract in a generic `impl`.
-fn replaces(handler: &Item, contract: &Item) -> bool {
-    let last = |name: &str| name.rsplit("::").next().unwrap_or(name).trim().to_owned();
-    match (handler, contract) {
-        (Item::Handler { contract, .. }, Item::Contract { type_name, .. }) => {
-            last(contract) == last(type_name())
-        }
-        _ => false,
-    }
-}
-
 fn policies(declared: &Declared) -> impl Iterator<Item = Policy> {
     declared
         .concurrency
@@ -271,66 +169,16 @@ fn policies(declared: &Declared) -> impl Iterator<Item = Policy> {
         .chain(declared.rate_limits().map(Policy::RateLimit))
 }
 
-impl Policy {
-    fn key(&self) -> &'static KeyDeclaration {
-        match self {
-            Self::Concurrency(policy) => policy.key(),
-            Self::RateLimit(policy) => policy.key(),
-        }
-    }
-
-    fn site(&self) -> Site {
-        match self {
-            Self::Concurrency(policy) => policy.site(),
-            Self::RateLimit(policy) => policy.site(),
-        }
-    }
-
-    fn size(&self) -> String {
-        match self {
-            Self::Concurrency(policy) => format!("{} slots", policy.limit()),
-            Self::RateLimit(policy) => {
-                let window = std::time::Duration::from_micros(policy.window_micros());
-                format!("{} per {window:?} ({})", policy.count(), policy.style())
-            }
-        }
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Concurrency(one), Self::Concurrency(other)) => std::ptr::eq(*one, *other),
-            (Self::RateLimit(one), Self::RateLimit(other)) => std::ptr::eq(*one, *other),
-            _ => false,
-        }
-    }
-
-    fn differs_in_size(&self, other: &Self) -> bool {
-        let is_one_key = self.key().text() == other.key().text();
-        match (self, other) {
-            (Self::Concurrency(one), Self::Concurrency(other)) => {
-                is_one_key && one.limit() != other.limit()
-            }
-            (Self::RateLimit(one), Self::RateLimit(other)) => {
-                let size = |policy: &warp_policy::declaration::RateLimitDeclaration| {
-                    (policy.count(), policy.window_micros(), policy.style())
-                };
-                is_one_key && size(one) != size(other)
-            }
-            _ => false,
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use warp_policy::Mode;
-    use warp_policy::declaration::ConcurrencyDeclaration;
+    use warp_policy::declaration::{ConcurrencyDeclaration, KeyDeclaration, Site};
 
-    struct Contract;
-    struct Other;
+    pub(in super::super) struct Contract;
+    pub(in super::super) struct Other;
 
-    static THREE: ConcurrencyDeclaration = ConcurrencyDeclaration::new(
+    pub(in super::super) static THREE: ConcurrencyDeclaration = ConcurrencyDeclaration::new(
         KeyDeclaration::Fixed("api"),
         3,
         Mode::Wait,
@@ -339,7 +187,7 @@ mod tests {
             line: 1,
         },
     );
-    static FIVE: ConcurrencyDeclaration = ConcurrencyDeclaration::new(
+    pub(in super::super) static FIVE: ConcurrencyDeclaration = ConcurrencyDeclaration::new(
         KeyDeclaration::Fixed("api"),
         5,
         Mode::Wait,
@@ -366,7 +214,9 @@ mod tests {
         }
     }
 
-    fn on_contract<C: 'static>(policy: &'static ConcurrencyDeclaration) -> Registration {
+    pub(in super::super) fn on_contract<C: 'static>(
+        policy: &'static ConcurrencyDeclaration,
+    ) -> Registration {
         Registration {
             item: Item::contract::<C>(),
             policy: Policy::Concurrency(policy),
@@ -433,39 +283,6 @@ mod tests {
             errors
                 .iter()
                 .any(|error| matches!(error, RegistryError::NameTaken { name: "c", .. }))
-        );
-    }
-
-    /// R33: different sizes for one key are reported; a handler that replaces its own contract's policy is no conflict.
-    #[test]
-    fn conflicting_sizes_are_reported_whatever_the_order() {
-        let [first, second] = [on_contract::<Contract>(&THREE), on_contract::<Other>(&FIVE)];
-        for registry in [
-            Registry::new([first, second]),
-            Registry::new([second, first]),
-        ] {
-            let conflicts = registry.conflicts();
-            assert_eq!(conflicts.len(), 1);
-            let text = conflicts[0].to_string();
-            assert_eq!(
-                text,
-                "the key `api` has different sizes: 3 slots at a.rs:1, 5 slots at b.rs:2"
-            );
-        }
-        let item = Item::Handler {
-            handler: "Mailer",
-            contract: "jobs::Contract",
-        };
-        let replacing = Registration {
-            item,
-            policy: Policy::Concurrency(&FIVE),
-        };
-        assert!(Registry::new([first, replacing]).conflicts().is_empty());
-        assert_eq!(
-            Registry::new([on_contract::<Other>(&THREE), replacing])
-                .conflicts()
-                .len(),
-            1
         );
     }
 
