@@ -3,6 +3,13 @@
 //! The clock is tokio's, paused: whenever every task waits, it jumps to the next timer. Whether a limit was kept is judged by what the
 //! handlers record in the [`Witness`], from outside the store.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "test support"
+)]
+
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! Attempts: retries, failures, panics, and what is none.
 
+#![expect(clippy::panic, reason = "handlers that panic are the subject")]
+
 use std::fmt;
 use std::time::Duration;
 

@@ -1,5 +1,7 @@
 //! Limits hold up what they limit, and nothing else.
 
+#![expect(clippy::unwrap_used, reason = "test")]
+
 use std::time::Duration;
 
 use warp_runtime::prelude::*;

@@ -1,5 +1,7 @@
 //! Which policy a job follows: the rungs, the stamp, keys, parameters.
 
+#![expect(clippy::unwrap_used, reason = "test")]
+
 use std::time::Duration;
 
 use warp_runtime::prelude::*;

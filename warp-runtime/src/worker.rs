@@ -4,6 +4,7 @@ mod builder;
 mod dispatch;
 mod pulse;
 mod running;
+mod shutdown;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! What a store can fail with.
 
+use std::error::Error as StdError;
+
 use thiserror::Error;
 use warp_policy::ids::WorkerId;
 
@@ -15,6 +17,12 @@ pub enum StoreError {
         /// The worker.
         worker: WorkerId,
     },
+    /// The store could not be reached or could not do its work just now.
+    #[error("the store is not available")]
+    Unavailable {
+        /// What the backend says.
+        source: Box<dyn StdError + Send + Sync>,
+    },
 }
 
 impl StoreError {
@@ -22,6 +30,7 @@ impl StoreError {
     pub const fn is_retryable(&self) -> bool {
         match self {
             Self::WorkerGone { .. } => false,
+            Self::Unavailable { .. } => true,
         }
     }
 }

@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use async_trait::async_trait;
+/// For implementations outside this crate.
+pub use async_trait::async_trait;
 use tokio::sync::watch;
 use warp_policy::ids::{JobId, WorkerId};
 

@@ -18,30 +18,24 @@ use crate::handlers::Handlers;
 /// The most ready jobs that one turn reads when those in front can only be put in line (R45).
 const MAX_FETCH: usize = 500;
 
-/// How long a cancelled handler has before it is dropped.
-const CANCEL_NOTICE: Duration = Duration::from_secs(1);
-
-/// How often the last results are tried to be written.
-const STOP_ATTEMPTS: usize = 5;
-
 /// Runs the turns of one worker.
 #[derive(Debug)]
 pub(super) struct Dispatcher {
-    storage: Storage,
-    clock: Arc<dyn Clock>,
+    pub(super) storage: Storage,
+    pub(super) clock: Arc<dyn Clock>,
     changes: Changes,
     handlers: Arc<Handlers>,
-    settings: Settings,
-    worker: WorkerId,
-    pulse: Pulse,
-    running: Running,
-    finished: Vec<Finished>,
+    pub(super) settings: Settings,
+    pub(super) worker: WorkerId,
+    pub(super) pulse: Pulse,
+    pub(super) running: Running,
+    pub(super) finished: Vec<Finished>,
     turn: u64,
     fetch: usize,
 }
 
 /// What the dispatcher does next.
-enum Next {
+pub(super) enum Next {
     /// Another turn at once.
     Turn,
     /// Nothing before this instant, unless something happens.
@@ -124,7 +118,7 @@ impl Dispatcher {
     }
 
     /// One dispatch turn. What has finished stays with the dispatcher until the store has taken it.
-    async fn take_turn(&mut self, claims: bool) -> Result<Next, StoreError> {
+    pub(super) async fn take_turn(&mut self, claims: bool) -> Result<Next, StoreError> {
         self.collect();
         let room = if claims {
             self.settings.concurrency.saturating_sub(self.running.len())
@@ -230,62 +224,6 @@ impl Dispatcher {
         let delay = trouble.next().unwrap_or(Duration::from_secs(5));
         Next::BackOff(self.clock.sleep(delay))
     }
-
-    /// Stops claiming, lets handlers finish, cancels and returns the rest (R83).
-    async fn stop(mut self) -> Result<(), WorkerError> {
-        if let Err(error) = self.storage.drain(self.worker).await {
-            tracing::warn!(%error, "the store was not told that the worker is stopping");
-        }
-        let grace = self.clock.sleep(self.settings.grace);
-        self.finish_until(grace).await;
-        self.running.cancel();
-        let notice = self.clock.sleep(CANCEL_NOTICE);
-        self.finish_until(notice).await;
-        self.running.abort();
-        while let Some(finished) = self.running.next().await {
-            self.finished.push(finished);
-        }
-        self.write_last_results().await.map_err(WorkerError::Stop)
-    }
-
-    /// Writes the results of handlers as they end, until all have, or `limit` does.
-    async fn finish_until(&mut self, limit: Sleep) {
-        let mut limit = limit;
-        loop {
-            tokio::select! {
-                biased;
-                finished = self.running.next() => match finished {
-                    Some(finished) => self.finished.push(finished),
-                    None => return,
-                },
-                () = self.pulse.wait() => {
-                    if let Err(error) = self.pulse.beat().await {
-                        tracing::warn!(%error, "the heartbeat failed");
-                    }
-                    continue;
-                }
-                () = &mut limit => return,
-            }
-            if let Err(error) = self.take_turn(false).await {
-                tracing::warn!(%error, "a result was not written yet");
-            }
-        }
-    }
-
-    async fn write_last_results(&mut self) -> Result<(), StoreError> {
-        let mut delays = trouble().take(STOP_ATTEMPTS);
-        loop {
-            let written = match self.take_turn(false).await {
-                Ok(_) => self.storage.deregister(self.worker).await,
-                Err(error) => Err(error),
-            };
-            let Err(error) = written else { return Ok(()) };
-            match delays.next() {
-                Some(delay) if error.is_retryable() => self.clock.sleep(delay).await,
-                _ => return Err(error),
-            }
-        }
-    }
 }
 
 async fn register(
@@ -310,7 +248,7 @@ async fn or_never(sleep: Option<Sleep>) {
 }
 
 /// How long to wait after one failure of the store, after the next, and so on.
-fn trouble() -> ExponentialBackoff {
+pub(super) fn trouble() -> ExponentialBackoff {
     ExponentialBuilder::new()
         .with_min_delay(Duration::from_millis(50))
         .with_max_delay(Duration::from_secs(5))

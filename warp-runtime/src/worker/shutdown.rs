@@ -1,0 +1,73 @@
+//! The end of a worker.
+
+use std::time::Duration;
+
+use warp_storage::StoreError;
+use warp_storage::clock::Sleep;
+
+use super::WorkerError;
+use super::dispatch::{Dispatcher, trouble};
+
+/// How long a cancelled handler has before it is dropped.
+const CANCEL_NOTICE: Duration = Duration::from_secs(1);
+
+/// How often the last results are tried to be written.
+const STOP_ATTEMPTS: usize = 5;
+
+impl Dispatcher {
+    /// Stops claiming, lets handlers finish, cancels and returns the rest (R83).
+    pub(super) async fn stop(mut self) -> Result<(), WorkerError> {
+        if let Err(error) = self.storage.drain(self.worker).await {
+            tracing::warn!(%error, "the store was not told that the worker is stopping");
+        }
+        let grace = self.clock.sleep(self.settings.grace);
+        self.finish_until(grace).await;
+        self.running.cancel();
+        let notice = self.clock.sleep(CANCEL_NOTICE);
+        self.finish_until(notice).await;
+        self.running.abort();
+        while let Some(finished) = self.running.next().await {
+            self.finished.push(finished);
+        }
+        self.write_last_results().await.map_err(WorkerError::Stop)
+    }
+
+    /// Writes the results of handlers as they end, until all have, or `limit` does.
+    async fn finish_until(&mut self, limit: Sleep) {
+        let mut limit = limit;
+        loop {
+            tokio::select! {
+                biased;
+                finished = self.running.next() => match finished {
+                    Some(finished) => self.finished.push(finished),
+                    None => return,
+                },
+                () = self.pulse.wait() => {
+                    if let Err(error) = self.pulse.beat().await {
+                        tracing::warn!(%error, "the heartbeat failed");
+                    }
+                    continue;
+                }
+                () = &mut limit => return,
+            }
+            if let Err(error) = self.take_turn(false).await {
+                tracing::warn!(%error, "a result was not written yet");
+            }
+        }
+    }
+
+    async fn write_last_results(&mut self) -> Result<(), StoreError> {
+        let mut delays = trouble().take(STOP_ATTEMPTS);
+        loop {
+            let written = match self.take_turn(false).await {
+                Ok(_) => self.storage.deregister(self.worker).await,
+                Err(error) => Err(error),
+            };
+            let Err(error) = written else { return Ok(()) };
+            match delays.next() {
+                Some(delay) if error.is_retryable() => self.clock.sleep(delay).await,
+                _ => return Err(error),
+            }
+        }
+    }
+}
