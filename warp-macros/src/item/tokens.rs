@@ -1,0 +1,119 @@
+//! Items as raw tokens.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+
+/// The whole attribute that is being expanded, seen from where its item was written: a bare call site would make rustc add that the
+/// error comes from a macro.
+pub(crate) fn attribute_span(item: &TokenStream) -> Span {
+    let written = item
+        .clone()
+        .into_iter()
+        .next()
+        .map_or_else(Span::call_site, |token| token.span());
+    Span::call_site().resolved_at(written)
+}
+
+/// Adds `declaration` at the end of an `impl` block, behind inner attributes and whatever else its body holds.
+pub(crate) fn append(item: &TokenStream, declaration: TokenStream) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = unwrapped(item).into_iter().collect();
+    if let Some(TokenTree::Group(body)) = tokens.pop_if(|last| is_body(last)) {
+        let mut inside = body.stream();
+        inside.extend(declaration);
+        tokens.push(with_content(&body, inside));
+    }
+    tokens.into_iter().collect()
+}
+
+fn is_body(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+}
+
+fn with_content(group: &Group, content: TokenStream) -> TokenTree {
+    let mut replaced = Group::new(group.delimiter(), content);
+    replaced.set_span(group.span());
+    replaced.into()
+}
+
+/// An `$item:item` fragment arrives in an invisible group.
+pub(super) fn unwrapped(item: &TokenStream) -> TokenStream {
+    let mut tokens = item.clone().into_iter();
+    match (tokens.next(), tokens.next()) {
+        (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::None => {
+            unwrapped(&group.stream())
+        }
+        _ => item.clone(),
+    }
+}
+
+pub(super) fn replace_self(tokens: TokenStream, self_type: &TokenStream) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|token| match token {
+            TokenTree::Ident(ident) if ident == "Self" => self_type.clone(),
+            TokenTree::Group(group) => {
+                with_content(&group, replace_self(group.stream(), self_type)).into()
+            }
+            other => other.into(),
+        })
+        .collect()
+}
+
+pub(super) fn mentions(tokens: TokenStream, names: &[&Ident]) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => names.contains(&&ident),
+        TokenTree::Group(group) => mentions(group.stream(), names),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// A type as a person would write it: `Mailer<S, 4>`, where tokens print as `Mailer < S , 4 >`.
+pub(crate) fn written(tokens: TokenStream) -> String {
+    let mut text = String::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(_) | TokenTree::Literal(_) => {
+                if text.ends_with(|last: char| last.is_alphanumeric() || last == '_') {
+                    text.push(' ');
+                }
+                text.push_str(&token.to_string());
+            }
+            TokenTree::Punct(sign) => match sign.as_char() {
+                ',' | ';' => text.extend([sign.as_char(), ' ']),
+                '+' | '=' => text.extend([' ', sign.as_char(), ' ']),
+                other => text.push(other),
+            },
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::None => ("", ""),
+                };
+                text.push_str(open);
+                text.push_str(&written(group.stream()));
+                text.push_str(close);
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R4: the registry shows handlers as their authors wrote them.
+    #[test]
+    fn types_are_written_as_by_a_person() {
+        for source in [
+            "Mailer",
+            "Mailer<S, 4>",
+            "jobs::Send<'a, dyn Sink + Send>",
+            "[u8; 3]",
+            "(A, B)",
+        ] {
+            let tokens = source.parse().expect("a type");
+            assert_eq!(written(tokens), source);
+        }
+    }
+}
