@@ -1,0 +1,10 @@
+//! R18
+use warp_runtime::prelude::*;
+
+#[mutex(b"payment")]
+#[derive(Serialize, Deserialize, Job)]
+struct SendEmail {
+    to: String,
+}
+
+fn main() {}

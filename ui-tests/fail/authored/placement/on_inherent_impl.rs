@@ -1,0 +1,9 @@
+//! R10
+use warp_runtime::prelude::*;
+
+struct Mailer;
+
+#[semaphore("smtp", limit = 3)]
+impl Mailer {}
+
+fn main() {}

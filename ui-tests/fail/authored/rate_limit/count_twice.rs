@@ -1,0 +1,10 @@
+//! R18, S22
+use warp_runtime::prelude::*;
+
+#[rate_limit("x", count = 10, count = 20, per_seconds = 60)]
+#[derive(Serialize, Deserialize, Job)]
+struct SendEmail {
+    to: String,
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! R16
+use warp_runtime::prelude::*;
+
+#[rate_limit("x", count = 10, per = "60")]
+#[derive(Serialize, Deserialize, Job)]
+struct SendEmail {
+    to: String,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! R15
+use warp_runtime::prelude::*;
+
+#[rate_limit("x", count = 1, per_seconds = 1)]
+#[rate_limit("y", count = 1, per_seconds = 1)]
+#[rate_limit("x", count = 10, per_seconds = 60)]
+#[derive(Serialize, Deserialize, Job)]
+struct SendEmail {
+    to: String,
+}
+
+fn main() {}

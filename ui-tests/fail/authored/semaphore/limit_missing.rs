@@ -1,0 +1,10 @@
+//! R18
+use warp_runtime::prelude::*;
+
+#[semaphore("api")]
+#[derive(Serialize, Deserialize, Job)]
+struct SendEmail {
+    to: String,
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+//! R1
+use warp_runtime::Job;
+
+#[derive(Job)]
+struct Payment;
+
+fn main() {}
