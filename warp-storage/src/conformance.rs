@@ -1,1 +1,119 @@
-//! The laws.
+//! The laws: what every store has to do, written once.
+//!
+//! For authors of backends. A backend implements [`Harness`] and stamps the list with [`store_laws!`](crate::store_laws), which gives
+//! one test for each law. A law uses nothing but the [`Store`] trait and a clock that it moves; what not every backend can offer (how often
+//! a row was written, a hand on its rows) it asks the harness for, and goes without where the answer is `None`.
+
+#![expect(
+    clippy::missing_panics_doc,
+    clippy::panic,
+    clippy::cast_precision_loss,
+    reason = "a law panics where it is violated; its numbers are small"
+)]
+
+pub mod admission;
+pub mod concurrency;
+pub mod fetch;
+pub mod finishing;
+pub mod jobs;
+pub mod lines;
+pub mod rates;
+pub mod resolution;
+mod scene;
+pub mod several_keys;
+pub mod sweep;
+pub mod workers;
+
+use warp_policy::Timestamp;
+use warp_policy::ids::JobId;
+
+pub use self::scene::{Scene, TestWorker};
+use crate::clock::ManualClock;
+use crate::store::Store;
+
+/// The instant at which the clock of every law stands at first.
+pub const DAWN: Timestamp = Timestamp::from_secs(1_754_006_400);
+
+/// What a law returns; a violated one panics, one that could not be tried gives the error.
+pub type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// A store to try the laws on: fresh for each of them.
+pub trait Harness {
+    /// The store.
+    fn store(&self) -> &dyn Store;
+
+    /// The clock that the store follows, standing at [`DAWN`].
+    fn clock(&self) -> &ManualClock;
+
+    /// How often the row of a job was written.
+    fn job_writes(&self, _: JobId) -> Option<u32> {
+        None
+    }
+
+    /// How many ready jobs and lanes have been judged so far.
+    fn judgements(&self) -> Option<u64> {
+        None
+    }
+
+    /// Damages the stamp of a job.
+    fn overwrite_stamp(&self, _: JobId, _: &str) -> Option<()> {
+        None
+    }
+
+    /// Lets every lane sleep without an end.
+    fn lose_wake_ups(&self) -> Option<()> {
+        None
+    }
+}
+
+/// Stamps one test for each law: `store_laws!(MyHarness::new().await)`.
+#[macro_export]
+macro_rules! store_laws {
+    ($harness:expr) => {
+        $crate::store_laws! { @list $harness;
+            jobs: ids_ascend_in_the_order_of_enqueueing, a_job_is_shown_as_it_was_enqueued,
+                a_scheduled_job_is_ready_at_its_instant, priority_goes_before_place, lists_are_filtered_and_paged,
+                the_log_keeps_every_decision, an_unknown_job_is_none;
+            finishing: a_success_ends_the_job, a_retry_is_ready_after_its_delay, a_failure_is_final,
+                a_returned_job_keeps_its_place_and_its_attempts, a_result_under_a_lost_claim_changes_nothing,
+                a_result_reported_twice_counts_once, claims_ascend;
+            concurrency: a_semaphore_admits_its_limit_and_no_more, every_end_frees_the_slot,
+                different_limits_of_one_key_share_its_usage, mutex_and_semaphore_share_a_key_space,
+                families_have_separate_key_spaces, the_freed_slot_goes_to_the_next_in_the_same_turn;
+            admission: one_refusal_takes_nothing, concurrency_is_judged_before_rate_limits, skip_ends_the_job,
+                a_retry_waits_where_a_first_start_is_skipped, a_returned_job_waits_where_a_first_start_is_skipped,
+                a_key_with_waiters_is_full_for_skip, waiters_that_nobody_can_run_do_not_make_a_key_full,
+                waiting_is_no_attempt;
+            several_keys: opposite_orders_do_not_deadlock, a_head_of_several_keys_does_not_starve,
+                a_waiting_job_holds_nothing, an_elder_that_nobody_can_run_frees_its_keys;
+            lines: a_newcomer_does_not_overtake_a_waiter, a_higher_priority_goes_before_waiters, a_lane_keeps_its_order,
+                a_free_key_is_left_to_an_older_head_for_a_second, a_line_longer_than_one_read_drains,
+                lanes_that_nobody_can_run_hold_up_nobody, a_kind_that_gets_its_first_worker_starts_at_once,
+                waiters_and_policy_free_jobs_are_taken_in_one_order;
+            rates: a_refused_job_spends_no_token, the_next_start_is_announced_to_the_microsecond,
+                each_instant_starts_as_many_as_it_has_tokens_for, every_start_counts_for_every_style_of_its_key,
+                a_start_is_never_before_the_last_one, a_clock_that_went_back_gives_no_token_twice,
+                a_waiting_job_is_written_four_times;
+            fetch: foreign_kinds_cost_nothing, waiters_cost_other_work_nothing,
+                the_intake_of_a_full_key_leaves_other_kinds_their_share, policy_free_jobs_are_not_judged_by_any_key;
+            resolution: the_stamp_is_written_by_the_turn_that_judges, a_job_left_for_lack_of_room_is_not_stamped,
+                a_stamped_job_is_not_resolved_again, a_job_that_cannot_be_resolved_fails,
+                a_damaged_stamp_fails_that_job_only;
+            workers: a_worker_gets_only_its_kinds_and_queues, a_draining_worker_is_no_longer_counted_on,
+                a_silent_worker_is_declared_dead_once, a_turn_of_a_dead_worker_is_refused, a_job_is_lost_only_so_often,
+                a_clock_that_went_back_delays_no_reclaim_by_more_than_a_lease, a_worker_that_leaves_gives_its_jobs_back;
+            sweep: lost_wake_ups_are_repaired_and_counted, a_sweep_finds_nothing_to_repair,
+                idle_limiters_are_forgotten_and_answer_the_same;
+        }
+    };
+    (@list $harness:expr; $($topic:ident: $($law:ident),+;)+) => {
+        $(mod $topic {
+            #[allow(unused_imports, reason = "a harness may come from anywhere")]
+            use super::*;
+            $(#[tokio::test]
+            async fn $law() -> $crate::conformance::Outcome {
+                $crate::conformance::$topic::$law(&$harness).await
+            })+
+        })+
+    };
+}

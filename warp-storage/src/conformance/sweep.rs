@@ -1,0 +1,96 @@
+//! What the regular sweep does (R44, R68).
+
+use warp_policy::{Mode, Style};
+
+use super::scene::{mutex, rate};
+use super::{Harness, Outcome, Scene};
+use crate::model::{End, Sweep};
+
+const SWEEP: Sweep = Sweep { max_lost: 3 };
+
+/// R44: a lane that sleeps although it could go is found.
+pub async fn lost_wake_ups_are_repaired_and_counted(harness: &dyn Harness) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    for _ in 0..2 {
+        scene
+            .enqueue("a", rate("r", 1, 10, Style::Sliding, Mode::Wait)?)
+            .await?;
+    }
+    worker.settle(&scene).await?;
+    if harness.lose_wake_ups().is_none() {
+        return Ok(());
+    }
+    scene.at(20.0);
+    assert!(
+        worker.settle(&scene).await?.is_empty(),
+        "it was lost indeed"
+    );
+    assert_eq!(scene.store().sweep(SWEEP).await?.repaired, 1);
+    assert_eq!(worker.settle(&scene).await?.len(), 1);
+    Ok(())
+}
+
+/// R44: and where nothing was lost there is nothing to repair.
+pub async fn a_sweep_finds_nothing_to_repair(harness: &dyn Harness) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut worker = scene.worker(&["a", "b"]).await?;
+    worker.room = 2;
+    for number in 0..20 {
+        let kind = if number % 3 == 0 { "a" } else { "b" };
+        let policies = super::scene::both(
+            mutex("k", Mode::Wait)?,
+            rate("r", 2, 10, Style::Fixed, Mode::Wait)?,
+        );
+        scene.enqueue(kind, policies).await?;
+        scene
+            .enqueue(kind, rate("r", 3, 10, Style::Fixed, Mode::Wait)?)
+            .await?;
+    }
+    for round in 0..60 {
+        scene.at(3.0 * f64::from(round));
+        worker.settle(&scene).await?;
+        assert_eq!(
+            scene.store().sweep(SWEEP).await?.repaired,
+            0,
+            "round {round}"
+        );
+        if let Some(running) = worker.running.first().map(|started| started.job) {
+            worker.end(&scene, running, End::Succeeded).await?;
+        }
+        assert_eq!(
+            scene.store().sweep(SWEEP).await?.repaired,
+            0,
+            "round {round}, after an end"
+        );
+    }
+    Ok(())
+}
+
+/// R68: not before a fresh one would answer the same.
+pub async fn idle_limiters_are_forgotten_and_answer_the_same(harness: &dyn Harness) -> Outcome {
+    let scene = Scene::new(harness);
+    let week = 604_800;
+    let mut worker = scene.worker(&["a"]).await?;
+    scene
+        .enqueue("a", rate("r", 1, week, Style::Sliding, Mode::Skip)?)
+        .await?;
+    let slot = scene.enqueue("a", mutex("k", Mode::Skip)?).await?;
+    worker.settle(&scene).await?;
+    worker.end(&scene, slot, End::Succeeded).await?;
+    let forgotten = scene.store().sweep(SWEEP).await?.forgotten;
+    assert_eq!(forgotten, 1, "the mutex is free, the rate is not");
+    scene.at(604_799.0);
+    assert_eq!(scene.store().sweep(SWEEP).await?.forgotten, 0);
+    scene
+        .enqueue("a", rate("r", 1, week, Style::Sliding, Mode::Skip)?)
+        .await?;
+    assert!(worker.settle(&scene).await?.is_empty());
+    scene.at(604_810.0);
+    assert_eq!(scene.store().sweep(SWEEP).await?.forgotten, 1);
+    let id = scene
+        .enqueue("a", rate("r", 1, week, Style::Sliding, Mode::Skip)?)
+        .await?;
+    assert_eq!(worker.settle(&scene).await?, [id]);
+    Ok(())
+}
