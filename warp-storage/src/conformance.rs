@@ -89,6 +89,7 @@ macro_rules! store_laws {
             lines: a_newcomer_does_not_overtake_a_waiter, a_higher_priority_goes_before_waiters, a_lane_keeps_its_order,
                 a_free_key_is_left_to_an_older_head_for_a_second, a_line_longer_than_one_read_drains,
                 lanes_that_nobody_can_run_hold_up_nobody, a_kind_that_gets_its_first_worker_starts_at_once,
+                waiters_that_nobody_could_run_start_when_somebody_comes,
                 waiters_and_policy_free_jobs_are_taken_in_one_order;
             rates: a_refused_job_spends_no_token, the_next_start_is_announced_to_the_microsecond,
                 each_instant_starts_as_many_as_it_has_tokens_for, every_start_counts_for_every_style_of_its_key,

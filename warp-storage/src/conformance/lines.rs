@@ -194,6 +194,26 @@ pub async fn a_kind_that_gets_its_first_worker_starts_at_once(harness: &dyn Harn
     Ok(())
 }
 
+/// R44: nothing else has to happen for them to start.
+pub async fn waiters_that_nobody_could_run_start_when_somebody_comes(
+    harness: &dyn Harness,
+) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let holder = scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
+    worker.settle(&scene).await?;
+    let mut gone = scene.worker(&["b"]).await?;
+    let waits = scene.enqueue("b", mutex("k", Mode::Wait)?).await?;
+    gone.settle(&scene).await?;
+    scene.store().deregister(gone.id).await?;
+    worker.settle(&scene).await?;
+    worker.end(&scene, holder, End::Succeeded).await?;
+    let mut back = scene.worker(&["b"]).await?;
+    back.settle(&scene).await?;
+    assert_eq!(scene.state(waits).await?, JobState::Processing);
+    Ok(())
+}
+
 /// R47: where room is short, waiters that may go and jobs without policies are taken in one order.
 pub async fn waiters_and_policy_free_jobs_are_taken_in_one_order(harness: &dyn Harness) -> Outcome {
     let scene = Scene::new(harness);

@@ -158,6 +158,10 @@ pub async fn a_start_is_never_before_the_last_one(harness: &dyn Harness) -> Outc
         worker.running[1].admitted_at,
         DAWN.plus(Duration::from_secs(5))
     );
+    assert_eq!(
+        scene.job(second).await?.admitted_at,
+        Some(worker.running[1].admitted_at)
+    );
     Ok(())
 }
 

@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use warp_policy::Mode;
+use warp_policy::declaration::Declared;
+use warp_policy::precedence::resolve;
+use warp_policy::{Mode, Style};
 
-use super::scene::{Explicit, mutex, stamp};
+use super::scene::{Explicit, both, mutex, rate, stamp};
 use super::{Harness, Outcome, Scene};
 use crate::model::{End, JobState, Resolution, Resolver, Unresolved};
 
@@ -119,15 +121,25 @@ pub async fn a_damaged_stamp_fails_that_job_only(harness: &dyn Harness) -> Outco
     let scene = Scene::new(harness);
     let mut worker = scene.worker(&["a"]).await?;
     let mut ids = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..6 {
         ids.push(scene.enqueue("a", mutex("k", Mode::Wait)?).await?);
     }
     let ready = scene.enqueue("b", mutex("k", Mode::Wait)?).await?;
     assert_eq!(worker.settle(&scene).await?, [ids[0]]);
+    let other_keys = serde_json::to_string(&resolve(
+        &both(
+            mutex("k", Mode::Wait)?,
+            rate("r", 1, 60, Style::Fixed, Mode::Wait)?,
+        ),
+        &Declared::NONE,
+        &Declared::NONE,
+        &(),
+    )?)?;
     let damaged = [
         (ids[1], "{"),
         (ids[3], "{\"v\":99}"),
         (ids[4], "{\"v\":1}"),
+        (ids[5], other_keys.as_str()),
         (ready, "[]"),
     ];
     for (id, text) in damaged {
