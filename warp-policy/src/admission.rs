@@ -19,6 +19,7 @@ mod plan;
 mod planner;
 mod restore;
 mod turn;
+mod yields;
 
 pub use self::fleet::{Fleet, Server};
 pub use self::model::{Demand, Family, KeyId, Order, Route, Want, demands};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::lanes::LaneIndex;
 use super::model::{Order, Want};
 use super::turn::{Control, Elder, KeyState};
+use crate::ids::LaneId;
 use crate::limiter::{RateState, free_slots};
 use crate::time::Timestamp;
 
@@ -17,8 +18,6 @@ pub(super) struct Book {
     pub(super) line: BTreeSet<(Order, LaneIndex)>,
     /// Where the part of the line ends that was read; beyond it stand lanes that the planner does not see.
     pub(super) horizon: Option<Order>,
-    /// Whether a lane left the line during this turn.
-    pub(super) line_moved: bool,
     used: u32,
     rate: RateState,
     rate_changed: bool,
@@ -37,7 +36,6 @@ impl Book {
                 .last()
                 .filter(|_| state.line_goes_on)
                 .map(|lane| lane.head),
-            line_moved: false,
             used: state.used,
             rate,
             rate_changed,
@@ -57,6 +55,12 @@ impl Book {
             },
             Want::Token(size) => Want::Token(self.control.rate(size)),
         }
+    }
+
+    /// Whether a slot or token is kept for this lane (R46).
+    pub(super) fn is_elder(&self, lane: Option<LaneId>) -> bool {
+        let elder = self.elder.as_ref().map(|elder| elder.lane);
+        elder.is_some() && elder == lane
     }
 
     /// Slots in use, or starts that count, in the eyes of `want`.
@@ -79,7 +83,12 @@ impl Book {
     pub(super) fn when_free(&self, want: Want, number: u32, now: Timestamp) -> Option<Timestamp> {
         match self.size(want) {
             Want::Slot { limit } => (free_slots(limit, self.used) >= number).then_some(now),
-            Want::Token(size) => self.rate.available_at(size, number, self.earliest(now)),
+            Want::Token(size) => {
+                let earliest = self.earliest(now);
+                let at = self.rate.available_at(size, number, earliest)?;
+                // What is free at the earliest instant can start now, and is booked then.
+                Some(if at <= earliest { now } else { at })
+            }
         }
     }
 

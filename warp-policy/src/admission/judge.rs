@@ -1,12 +1,12 @@
 //! One job against all its keys at once (R40, R41).
 
-use super::YIELD_MICROS;
 use super::book::Book;
 use super::lanes::LaneIndex;
 use super::model::Demand;
 use super::plan::{Cause, Refusal};
 use super::planner::Planner;
 use super::turn::{Pause, Waiter};
+use super::yields::Yields;
 use crate::mode::Mode;
 use crate::time::Timestamp;
 
@@ -19,22 +19,23 @@ pub(super) enum Verdict {
     Wait(Refusal),
     /// A key refuses it, and its policy there skips.
     Skip(Refusal),
+    /// Nothing: one of its keys is not part of the turn.
+    Untouched,
 }
 
 impl Planner {
     /// Judges a job that belongs to `lane` (as its head, or as a newcomer) in the order of its policies: the first that refuses decides.
     pub(super) fn judge(&self, waiter: &Waiter, lane: Option<LaneIndex>) -> Verdict {
-        let books = || {
-            waiter
-                .demands
-                .iter()
-                .filter_map(|demand| Some((demand, self.keys.get(&demand.key)?)))
+        let demands = waiter.demands.iter();
+        let books: Option<Vec<_>> = demands
+            .map(|demand| Some((demand, self.keys.get(&demand.key)?)))
+            .collect();
+        let Some(books) = books else {
+            return Verdict::Untouched;
         };
-        let at = books()
-            .map(|(_, book)| book.earliest(self.now))
-            .max()
-            .unwrap_or(self.now);
-        for (demand, book) in books() {
+        let earliest = books.iter().map(|(_, book)| book.earliest(self.now));
+        let at = earliest.max().unwrap_or(self.now);
+        for (demand, book) in books {
             let skips = demand.mode == Mode::Skip && waiter.first_start;
             let Some(cause) = self.obstacle(waiter, lane, demand, book, skips, at) else {
                 continue;
@@ -75,12 +76,11 @@ impl Planner {
             let lane = self.lanes.get(lane);
             lane.sleeps_on == demand.key && lane.head.is_some_and(|head| head < waiter.order)
         });
-        // For a skip-mode job a key with waiters counts as full, unless nobody can run any of them.
+        // For a new skip-mode job a key with waiters counts as full, unless nobody can run any of them. One that was held in line is a
+        // waiter itself: those behind it do not turn it away.
         let has_waiters = skips
-            && book
-                .line
-                .iter()
-                .any(|&(_, other)| self.stands_in_line(lane, other));
+            && !self.is_head(waiter, lane)
+            && book.line.iter().any(|&(_, other)| self.is_runnable(other));
         if behind_own_lane || has_waiters || free <= self.ahead(waiter, lane, book) {
             return Some(Cause::Line);
         }
@@ -89,37 +89,41 @@ impl Planner {
 
     /// How many slots or tokens belong to others: one for each lane ahead in the line, and one for the elder (R43, R46).
     fn ahead(&self, waiter: &Waiter, lane: Option<LaneIndex>, book: &Book) -> u32 {
-        let elder = book
-            .elder
-            .as_ref()
-            .map(|elder| self.lanes.index_of(elder.lane));
-        if elder.is_some_and(|elder| elder.is_some() && elder == lane) {
+        let is_elder = |lane: LaneIndex| book.is_elder(self.lanes.get(lane).id);
+        // What is kept for the elder is for the head of its lane, not for those who would join it.
+        if self.is_head(waiter, lane) && lane.is_some_and(is_elder) {
             return 0;
         }
         if book.horizon.is_some_and(|horizon| horizon < waiter.order) {
             return u32::MAX;
         }
+        let mut yields = Yields::default();
         let lanes = book
             .line
             .iter()
             .take_while(|&&(head, _)| head < waiter.order);
-        let counted =
-            lanes.filter(|&&(_, other)| Some(Some(other)) != elder && self.counts(lane, other));
+        let counted = lanes.filter(|&&(_, other)| {
+            self.is_runnable(other) && !self.is_given_up(other, &mut yields) && !is_elder(other)
+        });
         u32::try_from(counted.count())
             .unwrap_or(u32::MAX)
-            .saturating_add(u32::from(elder.is_some()))
+            .saturating_add(u32::from(book.elder.is_some()))
     }
 
-    /// Whether a lane keeps a slot or token from this worker: not when it had been left to others for a second (R43).
-    fn counts(&self, own: Option<LaneIndex>, other: LaneIndex) -> bool {
+    /// Whether a lane, the next one in a line, keeps no slot or token from this worker: it had been left to others long enough (R43).
+    fn is_given_up<'a>(&'a self, other: LaneIndex, yields: &mut Yields<'a>) -> bool {
         let lane = self.lanes.get(other);
-        let was_left = lane
-            .next_at
-            .is_some_and(|due| due.plus_micros(YIELD_MICROS) <= self.now);
-        self.stands_in_line(own, other) && !(was_left && !self.fleet.i_can_run(&lane.route))
+        !self.fleet.i_can_run(&lane.route)
+            && yields
+                .add(&self.fleet, &lane.route, lane.next_at)
+                .is_some_and(|since| since <= self.now)
     }
 
-    fn stands_in_line(&self, own: Option<LaneIndex>, other: LaneIndex) -> bool {
-        own != Some(other) && self.fleet.can_run(&self.lanes.get(other).route)
+    fn is_head(&self, waiter: &Waiter, lane: Option<LaneIndex>) -> bool {
+        lane.is_some_and(|lane| self.lanes.get(lane).head == Some(waiter.order))
+    }
+
+    fn is_runnable(&self, lane: LaneIndex) -> bool {
+        self.fleet.can_run(&self.lanes.get(lane).route)
     }
 }

@@ -82,6 +82,14 @@ impl LaneWork {
         }
     }
 
+    /// Lets the lane sleep on the key that refused its head. On another key than before it has not been due yet.
+    pub(super) fn sleep_on(&mut self, key: &KeyId) {
+        if self.sleeps_on != *key {
+            self.sleeps_on = key.clone();
+            self.next_at = None;
+        }
+    }
+
     /// What the head asks of the key that the lane sleeps on.
     pub(super) fn demand(&self) -> Option<&Demand> {
         match self.waiters.front() {
@@ -179,11 +187,6 @@ impl Lanes {
 
     pub(super) fn get_mut(&mut self, index: LaneIndex) -> &mut LaneWork {
         &mut self.all[index]
-    }
-
-    /// The index of the lane `id`, where the turn knows it.
-    pub(super) fn index_of(&self, id: LaneId) -> Option<LaneIndex> {
-        self.by_id.get(&id).copied()
     }
 
     /// What to insert and what to change, with the reference of each lane for the waits.

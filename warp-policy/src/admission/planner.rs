@@ -115,6 +115,7 @@ impl Planner {
                 });
             }
             Verdict::Wait(refusal) => self.put_in_lane(waiter, &route, refusal),
+            Verdict::Untouched => {}
         }
     }
 
@@ -127,7 +128,7 @@ impl Planner {
         let lane = self.lanes.get_mut(index);
         lane.push(waiter);
         if lane.head.is_some_and(|head| head.id() == job) {
-            lane.sleeps_on = refusal.key.clone();
+            lane.sleep_on(&refusal.key);
             lane.refusals = 1;
         }
         self.put_in_line(index);
@@ -155,6 +156,7 @@ impl Planner {
                 }
                 return;
             }
+            Verdict::Untouched => return,
             // The job behind it is not known: the next turn goes on here.
             _ if is_read_up => return,
             Verdict::Start(at) => self.start(&head, id, at),
@@ -194,10 +196,7 @@ impl Planner {
         self.take_out_of_line(index);
         let lane = self.lanes.get_mut(index);
         lane.refusals = lane.refusals.saturating_add(1);
-        if lane.sleeps_on != refusal.key {
-            lane.sleeps_on = refusal.key.clone();
-            lane.next_at = None;
-        }
+        lane.sleep_on(&refusal.key);
         self.put_in_line(index);
 
         let lane = self.lanes.get(index);
@@ -227,7 +226,7 @@ impl Planner {
 
     fn end_elder(&mut self, lane: Option<LaneId>) {
         for book in self.keys.values_mut() {
-            if lane.is_some() && book.elder.as_ref().map(|elder| elder.lane) == lane {
+            if book.is_elder(lane) {
                 book.elder = None;
             }
         }
@@ -261,7 +260,7 @@ impl Planner {
     fn take_out_of_line(&mut self, index: LaneIndex) {
         let lane = self.lanes.get(index);
         if let (Some(head), Some(book)) = (lane.head, self.keys.get_mut(&lane.sleeps_on)) {
-            book.line_moved |= book.line.remove(&(head, index));
+            book.line.remove(&(head, index));
         }
     }
 

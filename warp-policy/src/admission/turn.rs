@@ -26,7 +26,8 @@ pub struct Turn {
     pub candidates: Vec<Candidate>,
     /// The lanes to judge.
     pub lanes: Vec<Lane>,
-    /// Every locked key: those of the candidates and lanes, and those whose line is to be restored.
+    /// Every locked key: those of the candidates and lanes, and those whose line is to be restored. A job with a key that is not among
+    /// them is left as it is.
     pub keys: BTreeMap<KeyId, KeyState>,
 }
 
@@ -91,8 +92,9 @@ pub struct KeyState {
     pub control: Control,
     /// The lane whose head has been refused too often (R46).
     pub elder: Option<Elder>,
-    /// The first [`LINE_READ`] lanes of its line that a live worker can run, in the order of their heads. Those that have been due for
-    /// a second and that this worker cannot run may be left out.
+    /// The first [`LINE_READ`] lanes of its line that a live worker can run, in the order of their heads. Where the line is longer, a route
+    /// that this worker cannot run and whose first lane here has been due for a second is left out as a whole: those behind that one
+    /// hold up nobody either, and must not fill what is read.
     pub line: Vec<LaneView>,
     /// Whether the line has more such lanes.
     pub line_goes_on: bool,
