@@ -186,22 +186,15 @@ impl Tables {
 
     /// A locked key with its line.
     pub(super) fn key_state(&mut self, key: &KeyId, fleet: &Fleet, now: Timestamp) -> KeyState {
-        let mut line: Vec<(Order, LaneId)> = Vec::new();
-        let mut goes_on = false;
-        let is_worker = fleet.workers.iter().any(|worker| worker.id == fleet.me);
-        for (route, lanes) in self.lines.of(key).filter(|(route, _)| fleet.can_run(route)) {
-            // What was left to others for a second does not hold up this worker any more.
-            let is_foreign = is_worker && !fleet.i_can_run(route);
-            let was_left = |id: &LaneId| {
-                let due = self.lanes.get(id).and_then(|lane| lane.next_at);
-                due.is_some_and(|due| due.plus_micros(YIELD_MICROS) <= now)
-            };
-            let mut lanes = lanes.iter().filter(|(_, id)| !is_foreign || !was_left(id));
-            line.extend(lanes.by_ref().take(LINE_READ));
-            goes_on |= lanes.next().is_some();
-        }
+        let runnable = || self.lines.of(key).filter(|(route, _)| fleet.can_run(route));
+        let is_long = runnable().map(|(_, lanes)| lanes.len()).sum::<usize>() > LINE_READ;
+        let mut line: Vec<(Order, LaneId)> = runnable()
+            .filter(|(route, lanes)| !is_long || !self.was_left(route, lanes, fleet, now))
+            .flat_map(|(_, lanes)| lanes.iter().take(LINE_READ + 1))
+            .copied()
+            .collect();
         line.sort_unstable();
-        goes_on |= line.len() > LINE_READ;
+        let goes_on = line.len() > LINE_READ;
         line.truncate(LINE_READ);
         let line = line
             .into_iter()
@@ -232,6 +225,23 @@ impl Tables {
             line,
             line_goes_on: goes_on,
         }
+    }
+
+    /// Whether the lanes of a route were left to other workers for a second. They hold up this one no more, and must not fill what it
+    /// reads of a long line. Those who can run them read them, since the first one is due.
+    fn was_left(
+        &self,
+        route: &Route,
+        lanes: &BTreeSet<(Order, LaneId)>,
+        fleet: &Fleet,
+        now: Timestamp,
+    ) -> bool {
+        let is_worker = fleet.workers.iter().any(|worker| worker.id == fleet.me);
+        let first = lanes.first().and_then(|(_, id)| self.lanes.get(id));
+        let due = first.and_then(|lane| lane.next_at);
+        is_worker
+            && !fleet.i_can_run(route)
+            && due.is_some_and(|due| due.plus_micros(YIELD_MICROS) <= now)
     }
 
     /// A lane as its key's line shows it. Heads whose rows cannot be judged fail on the way; a lane that has no others goes.
