@@ -59,11 +59,10 @@ impl Item {
             input.parse::<TokenStream>()?;
             Ok(item)
         };
-        head.parse2(tokens::unwrapped(tokens))
-            .unwrap_or_else(|_| Self {
-                attributes: Vec::new(),
-                target: misplaced::classify(tokens),
-            })
+        head.parse2(tokens.clone()).unwrap_or_else(|_| Self {
+            attributes: Vec::new(),
+            target: misplaced::classify(tokens),
+        })
     }
 }
 

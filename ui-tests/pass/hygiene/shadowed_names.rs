@@ -9,7 +9,8 @@ mod facade {
 
 mod shadowed {
     use ::warp_runtime::{
-        Job as JobDerive, JobHandler, mutex as exclusive, rate_limit as at_most, semaphore as at_once,
+        Job as JobDerive, JobHandler, mutex as exclusive, rate_limit as at_most,
+        semaphore as at_once,
     };
 
     mod core {}
@@ -39,18 +40,24 @@ mod shadowed {
         pub(super) type str = ();
     }
     #[allow(unused_imports, reason = "here to be in the way")]
-    use self::names::{Any, Declared, From, Job, Option, Registration, Result, String, Vec, str, u32, u64};
-    #[allow(unused_imports, reason = "here to be in the way")]
     use self::names::Option::{None, Some};
+    #[allow(unused_imports, reason = "here to be in the way")]
+    use self::names::{
+        Any, Declared, From, Job, Option, Registration, Result, String, Vec, str, u32, u64,
+    };
     #[allow(non_snake_case, dead_code, reason = "here to be in the way")]
     fn Ok() {}
     #[allow(unused_macros, reason = "here to be in the way")]
     macro_rules! assert {
-        ($($token:tt)*) => { ::core::compile_error!("not this one") };
+        ($($token:tt)*) => {
+            ::core::compile_error!("not this one")
+        };
     }
     #[allow(unused_macros, reason = "here to be in the way")]
     macro_rules! line {
-        () => { ::core::compile_error!("not this one") };
+        () => {
+            ::core::compile_error!("not this one")
+        };
     }
 
     pub(super) const SLOTS: ::core::primitive::u32 = 3;
@@ -65,7 +72,11 @@ mod shadowed {
     #[at_once("shadowed", limit = SLOTS)]
     #[at_most("shadowed:{id}", count = 1, per = "1s")]
     impl JobHandler<Shadowed> for Shadowed {
-        async fn handle(&self, _job: Shadowed, _ctx: &::warp_runtime::JobContext) -> ::warp_runtime::JobResult {
+        async fn handle(
+            &self,
+            _job: Shadowed,
+            _ctx: &::warp_runtime::JobContext,
+        ) -> ::warp_runtime::JobResult {
             ::core::result::Result::Ok(())
         }
     }
@@ -93,7 +104,9 @@ mod serde_by_hand {
 mod through_facade {
     use ::serde::{Deserialize, Serialize};
 
-    use crate::facade::jobs::{Job, JobContext, JobHandler, JobResult, mutex, rate_limit, semaphore};
+    use crate::facade::jobs::{
+        Job, JobContext, JobHandler, JobResult, mutex, rate_limit, semaphore,
+    };
 
     /// Only the path that is named is used: this is not the runtime.
     mod warp_runtime {}
@@ -138,7 +151,11 @@ mod without_prelude {
 
     #[::warp_runtime::semaphore("bare:{id}", limit = 2)]
     impl ::warp_runtime::JobHandler<Bare> for Bare {
-        async fn handle(&self, _job: Bare, _ctx: &::warp_runtime::JobContext) -> ::warp_runtime::JobResult {
+        async fn handle(
+            &self,
+            _job: Bare,
+            _ctx: &::warp_runtime::JobContext,
+        ) -> ::warp_runtime::JobResult {
             ::core::result::Result::Ok(())
         }
     }
@@ -151,18 +168,39 @@ fn main() {
     use self::through_facade::{Facade, FromMacro};
     use self::without_prelude::Bare;
 
-    assert_eq!(keys(&on_contract::<Shadowed>()), ["shadowed:{id}", "shadowed"]);
+    assert_eq!(
+        keys(&on_contract::<Shadowed>()),
+        ["shadowed:{id}", "shadowed"]
+    );
     let handler = on_handler::<Shadowed, Shadowed>("Shadowed", "Shadowed");
     assert_eq!(keys(&handler), ["shadowed", "shadowed:{id}"]);
     assert_eq!(concurrency(&handler).limit(), SLOTS);
-    assert!(concurrency(&on_contract::<Shadowed>()).spec(&Shadowed { id: 1 }).is_ok());
+    assert!(
+        concurrency(&on_contract::<Shadowed>())
+            .spec(&Shadowed { id: 1 })
+            .is_ok()
+    );
 
     assert_eq!(keys(&on_contract::<Facade>()), ["facade:{id}", "facade"]);
-    assert_eq!(keys(&on_handler::<Facade, Facade>("Facade", "Facade")), ["facade"]);
-    assert!(concurrency(&on_contract::<Facade>()).spec(&Facade { id: 1 }).is_ok());
+    assert_eq!(
+        keys(&on_handler::<Facade, Facade>("Facade", "Facade")),
+        ["facade"]
+    );
+    assert!(
+        concurrency(&on_contract::<Facade>())
+            .spec(&Facade { id: 1 })
+            .is_ok()
+    );
     assert_eq!(keys(&on_contract::<FromMacro>()), ["macro"]);
 
     assert_eq!(keys(&on_contract::<Bare>()), ["bare:{id}", "bare"]);
-    assert_eq!(keys(&on_handler::<Bare, Bare>("Bare", "Bare")), ["bare:{id}"]);
-    assert!(concurrency(&on_contract::<Bare>()).spec(&Bare { id: 1 }).is_ok());
+    assert_eq!(
+        keys(&on_handler::<Bare, Bare>("Bare", "Bare")),
+        ["bare:{id}"]
+    );
+    assert!(
+        concurrency(&on_contract::<Bare>())
+            .spec(&Bare { id: 1 })
+            .is_ok()
+    );
 }

@@ -62,17 +62,31 @@ fn main() {
     assert_eq!(concurrency(&payment).limit(), 1);
     assert_eq!(concurrency(&payment).mode(), Mode::Skip);
     assert_eq!(concurrency(&payment).site().line, LINE);
-    assert!(concurrency(&payment).site().file.ends_with("contracts_and_handlers.rs"));
+    assert!(
+        concurrency(&payment)
+            .site()
+            .file
+            .ends_with("contracts_and_handlers.rs")
+    );
 
     assert_eq!(keys(&on_contract::<Report>()), ["report"]);
     assert_eq!(concurrency(&on_contract::<Report>()).mode(), Mode::Wait);
     let _ = [Report::Daily, Report::Of { year: 2026 }];
 
     assert_eq!(keys(&on_contract::<Free>()), [""; 0]);
-    assert_eq!(keys(&on_handler::<Free, Payments>("Payments", "Free")), [""; 0]);
+    assert_eq!(
+        keys(&on_handler::<Free, Payments>("Payments", "Free")),
+        [""; 0]
+    );
 
-    assert_eq!(keys(&on_handler::<Payment, Payments>("Payments", "Payment")), ["payments"]);
-    assert_eq!(keys(&on_handler::<Report, Payments>("Payments", "Report")), ["reports"]);
+    assert_eq!(
+        keys(&on_handler::<Payment, Payments>("Payments", "Payment")),
+        ["payments"]
+    );
+    assert_eq!(
+        keys(&on_handler::<Report, Payments>("Payments", "Report")),
+        ["reports"]
+    );
 
     assert_eq!(keys(&on_contract::<Own>()), ["contract"]);
     assert_eq!(keys(&on_handler::<Own, Own>("Own", "Own")), ["handler"]);

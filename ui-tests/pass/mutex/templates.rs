@@ -61,27 +61,54 @@ macro_rules! job {
 job!(Generated, "generated:{id}");
 
 fn customer() -> Customer {
-    Customer { id: 7, address: ("a:b".to_owned(), 1) }
+    Customer {
+        id: 7,
+        address: ("a:b".to_owned(), 1),
+    }
 }
 
 fn main() {
-    let key = |declared, job: &dyn Any| concurrency(&declared).spec(job).map(|spec| spec.key().to_string());
+    let key = |declared, job: &dyn Any| {
+        concurrency(&declared)
+            .spec(job)
+            .map(|spec| spec.key().to_string())
+    };
 
-    let payment = Payment { customer: customer() };
-    assert_eq!(key(on_contract::<Payment>(), &payment).as_deref(), Ok("{pay}:7"));
+    let payment = Payment {
+        customer: customer(),
+    };
+    assert_eq!(
+        key(on_contract::<Payment>(), &payment).as_deref(),
+        Ok("{pay}:7")
+    );
     let handler = on_handler::<Payment, Handler<u8>>("Handler<S>", "Payment");
     assert_eq!(key(handler, &payment).as_deref(), Ok("handler:7"));
 
-    let refund = Refund { r#type: "x%".to_owned(), customer: customer() };
-    assert_eq!(key(on_contract::<Refund>(), &refund).as_deref(), Ok("x%25/a%3Ab"));
+    let refund = Refund {
+        r#type: "x%".to_owned(),
+        customer: customer(),
+    };
+    assert_eq!(
+        key(on_contract::<Refund>(), &refund).as_deref(),
+        Ok("x%25/a%3Ab")
+    );
 
-    assert_eq!(key(on_contract::<Fixed>(), &Fixed).as_deref(), Ok("{fixed}"));
+    assert_eq!(
+        key(on_contract::<Fixed>(), &Fixed).as_deref(),
+        Ok("{fixed}")
+    );
 
     let pair = Pair(0, "x".to_owned());
     assert_eq!(key(on_contract::<Pair>(), &pair).as_deref(), Ok("pair:x"));
-    assert_eq!(key(on_handler::<Pair, Pair>("Pair", "Pair"), &pair).as_deref(), Ok("own:0"));
+    assert_eq!(
+        key(on_handler::<Pair, Pair>("Pair", "Pair"), &pair).as_deref(),
+        Ok("own:0")
+    );
 
-    assert_eq!(key(on_contract::<Generated>(), &Generated { id: 3 }).as_deref(), Ok("generated:3"));
+    assert_eq!(
+        key(on_contract::<Generated>(), &Generated { id: 3 }).as_deref(),
+        Ok("generated:3")
+    );
 
     // Another type than the one it was declared for is an error, not a key.
     assert!(key(on_contract::<Pair>(), &payment).is_err());

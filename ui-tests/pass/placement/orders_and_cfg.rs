@@ -28,8 +28,7 @@ mod orders {
     pub(super) struct C(u8);
 
     #[rate_limit("r", count = 1, per_seconds = 1)]
-    #[derive(Serialize, Deserialize)]
-    #[derive(Job)]
+    #[derive(Serialize, Deserialize, Job)]
     #[mutex("p")]
     #[job(name = "d")]
     pub(super) struct D(u8);
@@ -92,7 +91,13 @@ whole! {
     #[derive(Serialize, Deserialize, Job)]
     struct Whole;
 }
-whole! {
+/// And through another one.
+macro_rules! through {
+    ($item:item) => {
+        whole! { $item }
+    };
+}
+through! {
     impl JobHandler<Whole> for Whole {
         async fn handle(&self, _job: Whole, _ctx: &JobContext) -> JobResult {
             Ok(())
@@ -129,9 +134,18 @@ fn main() {
     drop(orders::F);
 
     assert_eq!(keys(&on_contract::<Switched>()), ["on"]);
-    assert_eq!(keys(&on_handler::<Switched, Switched>("Switched", "Switched")), ["handler", "handler"]);
+    assert_eq!(
+        keys(&on_handler::<Switched, Switched>("Switched", "Switched")),
+        ["handler", "handler"]
+    );
 
     assert_eq!(keys(&on_contract::<Whole>()), ["whole"]);
-    assert_eq!(keys(&on_handler::<Whole, Whole>("Whole", "Whole")), ["whole"]);
-    assert_eq!(keys(&on_handler::<Whole, Pieces>("Pieces", "Whole")), ["pieces"]);
+    assert_eq!(
+        keys(&on_handler::<Whole, Whole>("Whole", "Whole")),
+        ["whole"]
+    );
+    assert_eq!(
+        keys(&on_handler::<Whole, Pieces>("Pieces", "Whole")),
+        ["pieces"]
+    );
 }

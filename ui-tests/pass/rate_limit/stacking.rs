@@ -32,6 +32,9 @@ struct Aliased;
 
 fn main() {
     assert_eq!(keys(&on_contract::<Three>()), ["m", "a", "b", "c"]);
-    assert_eq!(keys(&on_handler::<Three, Three>("Three", "Three")), ["1", "2", "3", "4", "5", "6", "7", "8"]);
+    assert_eq!(
+        keys(&on_handler::<Three, Three>("Three", "Three")),
+        ["1", "2", "3", "4", "5", "6", "7", "8"]
+    );
     assert_eq!(keys(&on_contract::<Aliased>()), ["a", "b"]);
 }

@@ -32,15 +32,44 @@ fn main() {
     fn values<J: Job>() -> (u32, u64, Mode, Style) {
         let declared = on_contract::<J>();
         let policy = rate_limit(&declared);
-        (policy.count(), policy.window_micros(), policy.mode(), policy.style())
+        (
+            policy.count(),
+            policy.window_micros(),
+            policy.mode(),
+            policy.style(),
+        )
     }
-    assert_eq!(values::<Default>(), (10, 60_000_000, Mode::Skip, Style::Fixed));
-    assert_eq!(values::<Explicit>(), (1, 1_000_000, Mode::Wait, Style::Fixed));
-    assert_eq!(values::<Most>(), (u32::MAX, 604_800_000_000, Mode::Skip, Style::TokenBucket));
-    assert_eq!(values::<Sliding>(), (10_000, 1_000_000, Mode::Skip, Style::Sliding));
-    assert_eq!(values::<Written>(), (1, 5_400_000_000, Mode::Skip, Style::Fixed));
+    assert_eq!(
+        values::<Default>(),
+        (10, 60_000_000, Mode::Skip, Style::Fixed)
+    );
+    assert_eq!(
+        values::<Explicit>(),
+        (1, 1_000_000, Mode::Wait, Style::Fixed)
+    );
+    assert_eq!(
+        values::<Most>(),
+        (u32::MAX, 604_800_000_000, Mode::Skip, Style::TokenBucket)
+    );
+    assert_eq!(
+        values::<Sliding>(),
+        (10_000, 1_000_000, Mode::Skip, Style::Sliding)
+    );
+    assert_eq!(
+        values::<Written>(),
+        (1, 5_400_000_000, Mode::Skip, Style::Fixed)
+    );
     assert_eq!(values::<Shortest>(), (1, 1_000, Mode::Skip, Style::Fixed));
-    assert_eq!(values::<Longest>(), (1, 604_800_000_000, Mode::Skip, Style::Fixed));
-    assert_eq!(values::<Constants>(), (10_000, 3_600_000_000, Mode::Skip, Style::Sliding));
-    assert_eq!(values::<LongestConstant>(), (100_000, 604_800_000_000, Mode::Skip, Style::Fixed));
+    assert_eq!(
+        values::<Longest>(),
+        (1, 604_800_000_000, Mode::Skip, Style::Fixed)
+    );
+    assert_eq!(
+        values::<Constants>(),
+        (10_000, 3_600_000_000, Mode::Skip, Style::Sliding)
+    );
+    assert_eq!(
+        values::<LongestConstant>(),
+        (100_000, 604_800_000_000, Mode::Skip, Style::Fixed)
+    );
 }

@@ -55,9 +55,15 @@ fn main() {
     let disk = on_handler::<Upload, Runner<Disk, 4>>("Runner<S, N>", "Upload");
     let memory = on_handler::<Upload, Runner<Memory, 8>>("Runner<S, N>", "Upload");
     assert_eq!(keys(&disk), ["api", "api:{name}"]);
-    assert!(ptr::eq(concurrency(&disk), concurrency(&memory)), "one declaration for both");
+    assert!(
+        ptr::eq(concurrency(&disk), concurrency(&memory)),
+        "one declaration for both"
+    );
     assert_eq!(concurrency(&disk).limit(), 5);
 
     assert_eq!(keys(&on_handler::<Upload, Logger>("Logger", "J")), ["log"]);
-    assert_eq!(keys(&on_handler::<Upload, Plain>("Plain", "Upload")), [""; 0]);
+    assert_eq!(
+        keys(&on_handler::<Upload, Plain>("Plain", "Upload")),
+        [""; 0]
+    );
 }

@@ -49,7 +49,10 @@ impl JobHandler<Default> for Handler {
 fn main() {
     fn values<J: Job>() -> (u32, Mode) {
         let declared = on_contract::<J>();
-        (concurrency(&declared).limit(), concurrency(&declared).mode())
+        (
+            concurrency(&declared).limit(),
+            concurrency(&declared).mode(),
+        )
     }
     assert_eq!(values::<Default>(), (5, Mode::Wait));
     assert_eq!(values::<Least>(), (1, Mode::Skip));
@@ -60,5 +63,8 @@ fn main() {
     assert_eq!(values::<Path>(), (3, Mode::Wait));
     assert_eq!(values::<Expression>(), (7, Mode::Wait));
     assert_eq!(values::<Block>(), (9, Mode::Wait));
-    assert_eq!(concurrency(&on_handler::<Default, Handler>("Handler", "Default")).limit(), 8);
+    assert_eq!(
+        concurrency(&on_handler::<Default, Handler>("Handler", "Default")).limit(),
+        8
+    );
 }

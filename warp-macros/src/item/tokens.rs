@@ -15,7 +15,7 @@ pub(crate) fn attribute_span(item: &TokenStream) -> Span {
 
 /// Adds `declaration` at the end of an `impl` block, behind inner attributes and whatever else its body holds.
 pub(crate) fn append(item: &TokenStream, declaration: TokenStream) -> TokenStream {
-    let mut tokens: Vec<TokenTree> = unwrapped(item).into_iter().collect();
+    let mut tokens: Vec<TokenTree> = item.clone().into_iter().collect();
     if let Some(TokenTree::Group(body)) = tokens.pop_if(|last| is_body(last)) {
         let mut inside = body.stream();
         inside.extend(declaration);
@@ -32,17 +32,6 @@ fn with_content(group: &Group, content: TokenStream) -> TokenTree {
     let mut replaced = Group::new(group.delimiter(), content);
     replaced.set_span(group.span());
     replaced.into()
-}
-
-/// An `$item:item` fragment arrives in an invisible group.
-pub(super) fn unwrapped(item: &TokenStream) -> TokenStream {
-    let mut tokens = item.clone().into_iter();
-    match (tokens.next(), tokens.next()) {
-        (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::None => {
-            unwrapped(&group.stream())
-        }
-        _ => item.clone(),
-    }
 }
 
 pub(super) fn replace_self(tokens: TokenStream, self_type: &TokenStream) -> TokenStream {

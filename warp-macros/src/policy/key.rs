@@ -68,3 +68,29 @@ fn is_member(name: &str) -> bool {
         None => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R17: whatever passes here becomes a token; what cannot be one would make the compiler stop in the macro.
+    #[test]
+    fn only_what_can_be_a_token_is_a_member() {
+        for fine in ["x", "_x1", "type", "straße", "0", "4294967295"] {
+            assert!(is_member(fine), "{fine}");
+        }
+        for wrong in [
+            "",
+            "_",
+            "self",
+            "Self",
+            "super",
+            "crate",
+            "4294967296",
+            "0x",
+            "ͺ",
+        ] {
+            assert!(!is_member(wrong), "{wrong}");
+        }
+    }
+}
