@@ -94,6 +94,7 @@ macro_rules! store_laws {
             rates: a_refused_job_spends_no_token, the_next_start_is_announced_to_the_microsecond,
                 each_instant_starts_as_many_as_it_has_tokens_for, every_start_counts_for_every_style_of_its_key,
                 a_start_is_never_before_the_last_one, a_clock_that_went_back_gives_no_token_twice,
+                a_clock_that_went_back_delays_no_waiter_by_more_than_a_window,
                 a_waiting_job_is_written_four_times;
             fetch: foreign_kinds_cost_nothing, waiters_cost_other_work_nothing,
                 the_intake_of_a_full_key_leaves_other_kinds_their_share, policy_free_jobs_are_not_judged_by_any_key;

@@ -191,6 +191,25 @@ pub async fn a_clock_that_went_back_gives_no_token_twice(harness: &dyn Harness) 
     Ok(())
 }
 
+/// R66: nor does it delay one that waited already by more than one window.
+pub async fn a_clock_that_went_back_delays_no_waiter_by_more_than_a_window(
+    harness: &dyn Harness,
+) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let policy = || rate("r", 1, 60, Style::Sliding, Mode::Wait);
+    scene.at(10_000.0);
+    scene.enqueue("a", policy()?).await?;
+    let waits = scene.enqueue("a", policy()?).await?;
+    worker.settle(&scene).await?;
+    scene.at(0.0);
+    let turn = worker.turn(&scene, Vec::new(), &Explicit).await?;
+    assert_eq!(turn.next_at, Some(DAWN.plus(Duration::from_secs(60))));
+    scene.at(60.0);
+    assert_eq!(worker.settle(&scene).await?, [waits]);
+    Ok(())
+}
+
 /// R45: enqueue, wait, start, end: four writes of its row, however many windows pass and whichever policy binds.
 pub async fn a_waiting_job_is_written_four_times(harness: &dyn Harness) -> Outcome {
     let scene = Scene::new(harness);

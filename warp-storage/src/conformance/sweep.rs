@@ -2,32 +2,43 @@
 
 use warp_policy::{Mode, Style};
 
-use super::scene::{mutex, rate};
+use super::scene::{mutex, new_job, rate};
 use super::{Harness, Outcome, Scene};
-use crate::model::{End, Sweep};
+use crate::model::{End, NewJob, Sweep};
 
 const SWEEP: Sweep = Sweep { max_lost: 3 };
 
-/// R44: a lane that sleeps although it could go is found.
+/// R44: lanes that sleep although they could go are found, batch by batch, however many there are.
 pub async fn lost_wake_ups_are_repaired_and_counted(harness: &dyn Harness) -> Outcome {
+    const KEYS: usize = 700;
     let scene = Scene::new(harness);
     let mut worker = scene.worker(&["a"]).await?;
-    for _ in 0..2 {
-        scene
-            .enqueue("a", rate("r", 1, 10, Style::Sliding, Mode::Wait)?)
-            .await?;
+    worker.room = 10 * KEYS;
+    let mut jobs = Vec::new();
+    for number in 0..2 * KEYS {
+        let key = format!("r{}", number % KEYS);
+        let explicit = rate(&key, 1, 10, Style::Sliding, Mode::Wait)?;
+        jobs.push(NewJob {
+            explicit,
+            ..new_job("a")
+        });
     }
-    worker.settle(&scene).await?;
+    scene.enqueue_many(jobs).await?;
+    assert_eq!(worker.settle(&scene).await?.len(), KEYS);
     if harness.lose_wake_ups().is_none() {
         return Ok(());
     }
     scene.at(20.0);
     assert!(
         worker.settle(&scene).await?.is_empty(),
-        "it was lost indeed"
+        "they were lost indeed"
     );
-    assert_eq!(scene.store().sweep(SWEEP).await?.repaired, 1);
-    assert_eq!(worker.settle(&scene).await?.len(), 1);
+    let mut repaired = 0;
+    for _ in 0..10 {
+        repaired += scene.store().sweep(SWEEP).await?.repaired;
+    }
+    assert_eq!(repaired, KEYS);
+    assert_eq!(worker.settle(&scene).await?.len(), KEYS);
     Ok(())
 }
 

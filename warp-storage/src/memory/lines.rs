@@ -1,6 +1,7 @@
 //! The lanes by the key they sleep on, and by the instant at which they are due.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 
 use warp_policy::Timestamp;
 use warp_policy::admission::{KeyId, Order, Route};
@@ -11,7 +12,7 @@ use super::rows::LaneRow;
 /// Two indexes over the lanes. Both are kept by route, so that lanes which nobody can run cost nothing.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    by_key: HashMap<KeyId, BTreeMap<Route, BTreeSet<(Order, LaneId)>>>,
+    by_key: BTreeMap<KeyId, BTreeMap<Route, BTreeSet<(Order, LaneId)>>>,
     by_due: HashMap<Route, BTreeSet<(Timestamp, LaneId)>>,
 }
 
@@ -66,9 +67,17 @@ impl Lines {
         self.by_key.contains_key(key)
     }
 
-    /// The keys with a line, from `from` on.
+    /// The keys with a line.
     pub(super) fn keys(&self) -> impl Iterator<Item = &KeyId> {
         self.by_key.keys()
+    }
+
+    /// The next keys with a line behind `after`.
+    pub(super) fn keys_after(&self, after: Option<&KeyId>) -> impl Iterator<Item = &KeyId> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.by_key
+            .range((from, Bound::Unbounded))
+            .map(|(key, _)| key)
     }
 
     /// The lanes of a route by the instant at which they are due.

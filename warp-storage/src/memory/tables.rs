@@ -14,6 +14,9 @@ use crate::model::{
 
 const MICROS_PER_HOUR: i64 = 3_600_000_000;
 
+/// How far the clock may step back without being noticed, as for the limiters (R49).
+const CLOCK_TOLERANCE_MICROS: u64 = 1_000_000;
+
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) jobs: BTreeMap<JobId, JobRow>,
@@ -28,6 +31,11 @@ pub(super) struct Tables {
     pub(super) operations: Operations,
     counts: BTreeMap<(Counter, i64, WorkerId), u64>,
     last_id: i64,
+    /// Where the last sweep stopped: among the keys with a line, and among the limiters.
+    pub(super) repaired_to: Option<KeyId>,
+    pub(super) forgotten_to: Option<KeyId>,
+    /// The latest instant of the clock, since it last went back.
+    latest: Timestamp,
 }
 
 /// How much a store has done.
@@ -277,6 +285,21 @@ impl Tables {
             me,
             workers: live.map(|worker| worker.server.clone()).collect(),
         }
+    }
+
+    // The clock.
+
+    /// A clock that went back leaves lanes behind that are timed by what it showed before: every line is looked at again, so that
+    /// nobody waits for longer than its policy says (R66).
+    pub(super) fn notice_clock(&mut self, now: Timestamp) {
+        if now.plus_micros(CLOCK_TOLERANCE_MICROS) < self.latest {
+            self.latest = now;
+            let keys: Vec<KeyId> = self.lines.keys().cloned().collect();
+            for key in keys {
+                self.write_limiter(&key, |row| row.look_at = Some(now));
+            }
+        }
+        self.latest = self.latest.max(now);
     }
 
     // Counters: one row for each name, hour and worker, summed when read, so that no row is hot.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use warp_policy::Timestamp;
-use warp_policy::admission::{Fleet, KeyId, KeyState, Lane, Plan, Turn, plan};
+use warp_policy::admission::{Fleet, KeyId, Lane, LaneUpdate, Plan, Turn, plan};
 use warp_policy::ids::{JobId, WorkerId};
 
 use super::rows::{Phase, StampCell};
@@ -26,6 +26,7 @@ impl Tables {
         now: Timestamp,
     ) -> Result<(Dispatched, bool), StoreError> {
         self.touch(turn.worker, now)?;
+        self.notice_clock(now);
         self.operations.turns += 1;
         let mut freed = BTreeMap::new();
         let mut stale = Vec::new();
@@ -273,24 +274,36 @@ impl Tables {
         routes.iter().filter_map(of_route).chain(looks).min()
     }
 
-    /// Restores the lines of keys that changed outside a worker's turn.
-    pub(super) fn restore(&mut self, keys: &BTreeSet<KeyId>, now: Timestamp) -> Plan {
+    /// Restores the lines of keys that changed outside a worker's turn. Returns how many lanes slept although they could go.
+    pub(super) fn restore(&mut self, keys: &BTreeSet<KeyId>, now: Timestamp) -> usize {
         let nobody = WorkerId::new(0);
         let fleet = self.fleet(nobody, now);
-        let states: BTreeMap<KeyId, KeyState> = keys
+        let keys_read = keys
             .iter()
-            .map(|key| (key.clone(), self.key_state(key, &fleet, now)))
-            .collect();
-        let decided = plan(Turn {
+            .map(|key| (key.clone(), self.key_state(key, &fleet, now)));
+        let turn = Turn {
             now,
+            keys: keys_read.collect(),
             fleet,
             room: 0,
             candidates: Vec::new(),
             lanes: Vec::new(),
-            keys: states,
-        });
-        self.apply(decided.clone(), keys, nobody, now);
-        decided
+        };
+        let decided = plan(turn);
+        let wakes = |update: &&LaneUpdate| {
+            let slept = self
+                .lanes
+                .get(&update.lane)
+                .is_some_and(|lane| lane.next_at.is_none());
+            slept
+                && update
+                    .state
+                    .as_ref()
+                    .is_some_and(|state| state.next_at.is_some())
+        };
+        let woken = decided.lanes.iter().filter(wakes).count();
+        self.apply(decided, keys, nobody, now);
+        woken
     }
 }
 

@@ -1,9 +1,10 @@
 //! Workers come, go, and die.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use warp_policy::Timestamp;
-use warp_policy::admission::{KeyId, Server};
+use warp_policy::admission::{Control, KeyId, Server};
 use warp_policy::ids::{JobId, WorkerId};
 
 use super::rows::{Phase, WorkerRow};
@@ -11,7 +12,7 @@ use super::tables::Tables;
 use crate::error::StoreError;
 use crate::model::{Event, JobState, LogEntry, NewWorker, Sweep, Swept};
 
-/// How many keys one sweep repairs, and how many it forgets.
+/// How many lines one sweep looks at, and how many limiters; the next one goes on from there.
 const SWEEP_BATCH: usize = 256;
 
 impl Tables {
@@ -78,12 +79,12 @@ impl Tables {
     }
 
     pub(super) fn sweep(&mut self, sweep: Sweep, now: Timestamp) -> Swept {
+        self.notice_clock(now);
         let mut swept = Swept::default();
         for worker in self.silent_workers(now) {
             swept.dead.push((worker, self.bury(worker, sweep, now)));
         }
-        let with_lines: BTreeSet<KeyId> = self.lines.keys().take(SWEEP_BATCH).cloned().collect();
-        swept.repaired = self.repair(&with_lines, now);
+        swept.repaired = self.repair(now);
         swept.forgotten = self.forget_idle_limiters(now);
         swept
     }
@@ -149,45 +150,46 @@ impl Tables {
         }
     }
 
-    /// Restores every line of these keys, and counts the lanes that slept although they could go.
-    fn repair(&mut self, keys: &BTreeSet<KeyId>, now: Timestamp) -> usize {
-        let slept: BTreeSet<_> = self
-            .lanes
-            .iter()
-            .filter(|(_, lane)| lane.next_at.is_none())
-            .map(|(&id, _)| id)
+    /// Restores the lines of the next keys, and counts the lanes that slept although they could go.
+    fn repair(&mut self, now: Timestamp) -> usize {
+        let keys: BTreeSet<KeyId> = self
+            .lines
+            .keys_after(self.repaired_to.as_ref())
+            .take(SWEEP_BATCH)
+            .cloned()
             .collect();
-        let plan = self.restore(keys, now);
-        let woken = plan.lanes.iter().filter(|update| {
-            slept.contains(&update.lane)
-                && update
-                    .state
-                    .as_ref()
-                    .is_some_and(|state| state.next_at.is_some())
-        });
-        woken.count()
+        self.repaired_to = keys.last().filter(|_| keys.len() == SWEEP_BATCH).cloned();
+        self.restore(&keys, now)
     }
 
-    /// Forgets limiters that a fresh one would answer the same as (R68).
+    /// Forgets, among the next limiters, those that a fresh one would answer the same as (R68).
     fn forget_idle_limiters(&mut self, now: Timestamp) -> usize {
-        let mut idle = Vec::new();
-        for (key, row) in &mut self.limiters {
+        let from = self
+            .forgotten_to
+            .as_ref()
+            .map_or(Bound::Unbounded, Bound::Excluded);
+        let rows = self
+            .limiters
+            .range_mut((from, Bound::Unbounded))
+            .take(SWEEP_BATCH);
+        let mut looked_at = Vec::new();
+        for (key, row) in rows {
             row.rate.prune(now);
             let is_idle = row.slots.is_empty()
                 && row.rate.is_fresh()
                 && row.elder.is_none()
                 && row.look_at.is_none()
-                && row.control == warp_policy::admission::Control::default();
-            if is_idle && !self.lines.has(key) {
-                idle.push(key.clone());
-                if idle.len() == SWEEP_BATCH {
-                    break;
-                }
-            }
+                && row.control == Control::default();
+            looked_at.push((key.clone(), is_idle && !self.lines.has(key)));
         }
-        for key in &idle {
-            self.limiters.remove(key);
-        }
-        idle.len()
+        self.forgotten_to = looked_at
+            .last()
+            .filter(|_| looked_at.len() == SWEEP_BATCH)
+            .map(|(key, _)| key.clone());
+        let idle = looked_at
+            .into_iter()
+            .filter(|(_, is_idle)| *is_idle)
+            .map(|(key, _)| key);
+        idle.filter_map(|key| self.limiters.remove(&key)).count()
     }
 }
