@@ -3,9 +3,9 @@
 //! [`plan`] is the whole of it. A store calls it inside its dispatch transaction with what it read under its locks (a [`Turn`]) and
 //! writes what comes back (a [`Plan`]). It decides in three steps:
 //!
-//! 1. ready jobs and lane heads are judged in one order, each against all its keys at once ([`judge`]);
-//! 2. the refused are put in line, the started leave it ([`planner`]);
-//! 3. for every key of the turn the lanes that may go next are marked due and all others asleep ([`restore`]).
+//! 1. ready jobs and lane heads are judged in one order, each against all its keys at once (`judge.rs`);
+//! 2. the refused are put in line, the started leave it (`planner.rs`);
+//! 3. for every key of the turn the lanes that may go next are marked due and all others asleep (`restore.rs`).
 //!
 //! The state that a turn leaves behind is such that nobody needs to poll: every lane that could be admitted is due, or becomes so at a
 //! known instant, or waits for a change of its key, which is a turn of its own.
