@@ -236,3 +236,57 @@ async fn the_jobs_of_a_vanished_worker_go_to_another() {
         (JobState::Succeeded, 1, 1)
     );
 }
+
+/// R84: a job with one attempt is lost only once, and then fails; it is not left as running.
+#[tokio::test(start_paused = true)]
+async fn a_job_with_one_attempt_fails_when_its_worker_vanishes() {
+    let world = World::new();
+    let worker = || {
+        let worker = world
+            .worker()
+            .lease(Duration::from_secs(30))
+            .retry(Retry::attempts(1));
+        worker.handler::<Task, _>(Runner(world.witness.clone()))
+    };
+    let doomed = start(worker());
+    let id = world.publisher.enqueue(task("lost", 600)).await.unwrap();
+    world.until(1.0).await;
+    doomed.kill().await;
+    let other = start(worker());
+    world.until_all_ended().await;
+    other.stop().await;
+
+    let job = world.job(id).await;
+    assert_eq!((job.state, job.lost), (JobState::Failed, 1));
+    assert!(job.error.is_some_and(|error| error.contains("worker died")));
+    assert_eq!(world.witness.of("lost").len(), 1);
+}
+
+/// R80: what held up one worker may have held up the others; none of them is declared dead for it.
+#[tokio::test(start_paused = true)]
+async fn workers_that_were_held_up_together_do_not_bury_each_other() {
+    let world = World::new();
+    let worker = || {
+        let worker = world.worker().lease(Duration::from_secs(30)).concurrency(1);
+        start(worker.handler::<Task, _>(Runner(world.witness.clone())))
+    };
+    let workers = [worker(), worker()];
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        ids.push(world.publisher.enqueue(task("long", 300)).await.unwrap());
+    }
+    world.until(1.0).await;
+    assert_eq!(world.count(JobState::Processing).await, 2);
+    tokio::time::advance(Duration::from_secs(120)).await;
+    world.until_all_ended().await;
+    for worker in workers {
+        worker.stop().await;
+    }
+    for id in ids {
+        let job = world.job(id).await;
+        assert_eq!(
+            (job.state, job.lost, job.attempts),
+            (JobState::Succeeded, 0, 1)
+        );
+    }
+}

@@ -313,3 +313,52 @@ async fn one_name_for_two_contracts_does_not_start() {
     let error = built.unwrap_err().to_string();
     assert!(error.contains("are both stored as `Fax`"), "{error}");
 }
+
+/// R5: a type that carries a policy which the registry does not know is refused wherever it is used; it never runs without its limit.
+#[tokio::test(start_paused = true)]
+async fn a_policy_that_the_registry_does_not_know_starts_nothing() {
+    use warp_runtime::__private::{ConcurrencyDeclaration, Declared, KeyDeclaration, Site};
+
+    static UNKNOWN: ConcurrencyDeclaration = ConcurrencyDeclaration::new(
+        KeyDeclaration::Fixed("unknown"),
+        1,
+        Mode::Wait,
+        Site {
+            file: "elsewhere.rs",
+            line: 12,
+        },
+    );
+
+    #[derive(Debug, Serialize, Deserialize)]
+    struct ByHand;
+
+    impl Job for ByHand {
+        const NAME: &'static str = "ByHand";
+        const __WARP_DECLARED: Declared = Declared {
+            concurrency: Some(&UNKNOWN),
+            ..Declared::NONE
+        };
+    }
+
+    impl JobHandler<ByHand> for Runner {
+        async fn handle(&self, _: ByHand, _: &JobContext) -> JobResult {
+            Ok(())
+        }
+    }
+
+    let world = World::new();
+    let enqueued = world.publisher.enqueue(ByHand).await;
+    let Err(EnqueueError::Registry(errors)) = enqueued else {
+        panic!("{enqueued:?}")
+    };
+    assert!(
+        errors.to_string().contains("ByHand` at elsewhere.rs:12"),
+        "{errors}"
+    );
+    assert!(world.jobs().await.is_empty());
+    let built = world
+        .worker()
+        .handler::<ByHand, _>(Runner(world.witness.clone()))
+        .build();
+    assert!(built.is_err());
+}
