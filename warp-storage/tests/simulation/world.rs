@@ -1,48 +1,22 @@
-//! A deterministic simulation on memory: seeded workers that come, go and die, jobs of several keys, a clock that jumps. What is promised
-//! is checked from outside, by a witness of starts and ends, after every step.
-//!
-//! A failure prints its seed. `WARP_SIMULATION_SEEDS=5000` runs more of them, `WARP_SIMULATION_FIRST=77` begins at another one.
+//! A store, workers that come, go and die, and a clock that jumps.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::error::Error;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use warp_policy::admission::Order;
 use warp_policy::ids::JobId;
 use warp_policy::precedence::ExplicitPolicies;
-use warp_policy::{ConcurrencySpec, Key, Mode, RateLimitSpec, Style, Timestamp, Window};
+use warp_policy::{ConcurrencySpec, Key, Mode, RateLimitSpec, Timestamp, Window};
 use warp_storage::conformance::{DAWN, Harness, Scene, TestWorker};
 use warp_storage::model::{End, Event, JobFilter, JobState, NewJob, Ready, Started, Sweep};
 use warp_storage::{Clock, ManualClock, Memory, Store, StoreError};
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use crate::Result;
+use crate::random::Random;
+use crate::witness::{RATES, Witness, keys, policies_skip};
 
 const LEASE: Duration = Duration::from_secs(60);
 const KINDS: [&str; 3] = ["a", "b", "c"];
-/// Every rate key has one size; what happens when it changes is the limiter's own test.
-const RATES: [(&str, Style, u32, u64); 3] = [
-    ("sliding", Style::Sliding, 3, 5),
-    ("fixed", Style::Fixed, 2, 3),
-    ("bucket", Style::TokenBucket, 4, 8),
-];
-
-#[tokio::test]
-async fn whatever_happens_the_rules_hold() {
-    let from_env = |name| {
-        std::env::var(name)
-            .ok()
-            .and_then(|text| text.parse::<u64>().ok())
-    };
-    let first = from_env("WARP_SIMULATION_FIRST").unwrap_or(1);
-    let count = from_env("WARP_SIMULATION_SEEDS").unwrap_or(100);
-    for seed in first..first + count {
-        let mut world = World::new(seed);
-        if let Err(error) = world.live().await {
-            panic!("seed {seed}: {error}");
-        }
-    }
-}
-
 struct InMemory {
     memory: Memory,
     clock: ManualClock,
@@ -58,7 +32,7 @@ impl Harness for InMemory {
     }
 }
 
-struct World {
+pub(crate) struct World {
     store: InMemory,
     random: Random,
     workers: Vec<Worker>,
@@ -77,16 +51,8 @@ struct Worker {
     ends: BTreeMap<JobId, Timestamp>,
 }
 
-/// What runs, and what started, as seen from outside.
-#[derive(Default)]
-struct Witness {
-    running: BTreeMap<String, BTreeSet<JobId>>,
-    starts: BTreeMap<&'static str, Vec<Timestamp>>,
-    started: BTreeSet<JobId>,
-}
-
 impl World {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let clock = ManualClock::new(DAWN);
         let store = InMemory {
             memory: Memory::with_clock(clock.clone()),
@@ -104,7 +70,7 @@ impl World {
         }
     }
 
-    async fn live(&mut self) -> Result<()> {
+    pub(crate) async fn live(&mut self) -> Result<()> {
         for _ in 0..250 {
             match self.random.below(100) {
                 0..25 => self.enqueue().await?,
@@ -430,106 +396,6 @@ impl World {
     }
 }
 
-impl Witness {
-    fn start(&mut self, started: &Started, explicit: &ExplicitPolicies) -> Result<()> {
-        self.started.insert(started.job);
-        if let Some(spec) = &explicit.concurrency {
-            let running = self.running.entry(spec.key().to_string()).or_default();
-            running.insert(started.job);
-            if running.len() > spec.limit() as usize {
-                return Err(format!(
-                    "{} of {} run under `{}`",
-                    running.len(),
-                    spec.limit(),
-                    spec.key()
-                )
-                .into());
-            }
-        }
-        for (key, style, count, seconds) in RATES {
-            if explicit
-                .rate_limits
-                .iter()
-                .all(|spec| spec.key().as_str() != key)
-            {
-                continue;
-            }
-            let starts = self.starts.entry(key).or_default();
-            starts.push(started.admitted_at);
-            if !keeps(starts, style, count as usize, Duration::from_secs(seconds)) {
-                return Err(format!("too many starts under `{key}`: {starts:?}").into());
-            }
-        }
-        Ok(())
-    }
-
-    fn forget(&mut self, ended: &[Started]) {
-        for jobs in self.running.values_mut() {
-            for started in ended {
-                jobs.remove(&started.job);
-            }
-        }
-    }
-}
-
-/// Whether the last of these starts was within the limit.
-fn keeps(starts: &[Timestamp], style: Style, count: usize, window: Duration) -> bool {
-    let Some(&last) = starts.last() else {
-        return true;
-    };
-    let micros = window.as_micros();
-    match style {
-        Style::Sliding => {
-            starts
-                .iter()
-                .filter(|&&at| at > last.minus(window) && at <= last)
-                .count()
-                <= count
-        }
-        Style::Fixed => {
-            let number = |at: Timestamp| {
-                at.as_micros()
-                    .div_euclid(i64::try_from(micros).unwrap_or(i64::MAX))
-            };
-            starts
-                .iter()
-                .filter(|&&at| number(at) == number(last))
-                .count()
-                <= count
-        }
-        // Over every stretch of time: the capacity, and what flowed in since.
-        Style::TokenBucket => starts.iter().enumerate().all(|(index, &from)| {
-            let number = starts.len() - index;
-            number.saturating_sub(count) as u128 * micros
-                <= u128::from(last.micros_since(from)) * count as u128
-        }),
-    }
-}
-
-fn keys(explicit: &ExplicitPolicies) -> BTreeSet<String> {
-    let slots = explicit
-        .concurrency
-        .iter()
-        .map(|spec| format!("slot {}", spec.key()));
-    slots
-        .chain(
-            explicit
-                .rate_limits
-                .iter()
-                .map(|spec| format!("token {}", spec.key())),
-        )
-        .collect()
-}
-
-fn policies_skip(explicit: &ExplicitPolicies) -> bool {
-    let mut modes = explicit.concurrency.iter().map(ConcurrencySpec::mode);
-    modes.any(|mode| mode == Mode::Skip)
-        || explicit
-            .rate_limits
-            .iter()
-            .any(|spec| spec.mode() == Mode::Skip)
-}
-
 /// Resolves to the explicit policies.
 #[derive(Debug)]
 struct Resolve;
@@ -542,17 +408,5 @@ impl warp_storage::model::Resolver for Resolve {
             Ok(stamp) => warp_storage::model::Resolution::Stamp(stamp),
             Err(error) => warp_storage::model::Resolution::Fail(error.to_string()),
         }
-    }
-}
-
-/// A small generator, so that a seed means the same for ever.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % bound as u64).unwrap_or(0)
     }
 }
