@@ -1,6 +1,7 @@
 //! What a turn reads.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use warp_policy::Timestamp;
 use warp_policy::admission::{
@@ -17,19 +18,12 @@ use crate::model::{Dispatch, Event, JobState, Unresolved};
 const DUE_READ: usize = 500;
 
 impl Tables {
-    /// The routes that a worker serves and that have anything in the store.
-    pub(super) fn routes_of(&self, worker: WorkerId) -> Vec<Route> {
-        let Some(worker) = self.workers.get(&worker) else {
-            return Vec::new();
-        };
-        let server = &worker.server;
-        let routes = server.queues.iter().flat_map(|queue| {
-            server.kinds.iter().map(|kind| Route {
-                queue: queue.clone(),
-                kind: kind.clone(),
-            })
-        });
-        routes.collect()
+    /// The routes that a worker serves.
+    pub(super) fn routes_of(&self, worker: WorkerId) -> Arc<[Route]> {
+        let worker = self.workers.get(&worker);
+        worker
+            .map(|worker| Arc::clone(&worker.routes))
+            .unwrap_or_default()
     }
 
     /// The candidates of a turn that have no stamp yet.
@@ -59,7 +53,7 @@ impl Tables {
             return Vec::new();
         }
         let routes = self.routes_of(turn.worker);
-        for route in &routes {
+        for route in &*routes {
             self.promote_due(route, now);
         }
         let ready: Vec<_> = routes
@@ -100,7 +94,7 @@ impl Tables {
         }
         let routes = self.routes_of(turn.worker);
         let mut ids: BTreeSet<LaneId> = BTreeSet::new();
-        for route in &routes {
+        for route in &*routes {
             ids.extend(
                 self.lines
                     .due(route)

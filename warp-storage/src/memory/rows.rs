@@ -117,6 +117,8 @@ pub(super) struct LimiterRow {
 #[derive(Debug)]
 pub(super) struct WorkerRow {
     pub(super) server: Server,
+    /// Every queue with every kind.
+    pub(super) routes: Arc<[Route]>,
     pub(super) lease: std::time::Duration,
     pub(super) last_seen: Timestamp,
     pub(super) draining: bool,
@@ -125,7 +127,14 @@ pub(super) struct WorkerRow {
 
 impl WorkerRow {
     pub(super) fn new(id: WorkerId, worker: NewWorker, now: Timestamp) -> Self {
+        let routes = worker.queues.iter().flat_map(|queue| {
+            worker
+                .kinds
+                .iter()
+                .map(|kind| Route::new(queue.clone(), kind.clone()))
+        });
         Self {
+            routes: routes.collect(),
             server: Server {
                 id,
                 queues: worker.queues,
