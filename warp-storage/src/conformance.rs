@@ -88,6 +88,7 @@ macro_rules! store_laws {
                 a_waiting_job_holds_nothing, an_elder_that_nobody_can_run_frees_its_keys;
             lines: a_newcomer_does_not_overtake_a_waiter, a_higher_priority_goes_before_waiters, a_lane_keeps_its_order,
                 a_free_key_is_left_to_an_older_head_for_a_second, a_line_longer_than_one_read_drains,
+                a_long_line_of_busy_workers_holds_up_others_for_a_second,
                 lanes_that_nobody_can_run_hold_up_nobody, a_kind_that_gets_its_first_worker_starts_at_once,
                 waiters_that_nobody_could_run_start_when_somebody_comes,
                 waiters_and_policy_free_jobs_are_taken_in_one_order;

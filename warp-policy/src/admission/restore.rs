@@ -105,24 +105,28 @@ impl Planner {
         instants.min()
     }
 
-    /// When a key must be looked at although nothing happens. Its line goes on behind what was read: at once where most of that left,
-    /// or where some left and the others may go; a second later where all of it may go and nobody took any.
+    /// When a key must be looked at although nothing happens: its line goes on behind what was read. At once where most of that left,
+    /// or where some left and the others may go. Else a second after the next of them may go: if nobody took it by then, the workers
+    /// that cannot run it leave it out and read on (R43).
     ///
     /// Lanes from beyond what was read may be known too. They sleep until they are read.
     pub(super) fn look_at(&self, book: &Book) -> Option<Timestamp> {
         let horizon = book.horizon?;
         let read = || book.line.iter().take_while(|&&(head, _)| head <= horizon);
-        let is_due = |&(_, index): &(_, LaneIndex)| {
-            self.lanes
-                .get(index)
-                .next_at
-                .is_some_and(|at| at <= self.now)
-        };
+        let next_at = |&(_, index): &(_, LaneIndex)| self.lanes.get(index).next_at;
+        let all_due = read().all(|lane| next_at(lane).is_some_and(|at| at <= self.now));
         match read().count() {
-            0..HALF_A_READ => Some(self.now),
-            _ if !read().all(is_due) => None,
-            HALF_A_READ..LINE_READ => Some(self.now),
-            _ => Some(self.now.plus_micros(YIELD_MICROS)),
+            0..HALF_A_READ => return Some(self.now),
+            HALF_A_READ..LINE_READ if all_due => return Some(self.now),
+            _ => {}
         }
+        // Who was left for longer is not waited for again, but looked after now and then.
+        let left = read()
+            .filter_map(next_at)
+            .map(|at| at.max(self.now).plus_micros(YIELD_MICROS));
+        let first_left = read()
+            .filter_map(next_at)
+            .map(|at| at.plus_micros(YIELD_MICROS));
+        first_left.filter(|&at| at > self.now).chain(left).min()
     }
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use warp_policy::{Mode, Style};
 
-use super::scene::{both, free, mutex, rate, semaphore};
+use super::scene::{Explicit, both, free, mutex, new_job, rate, semaphore};
 use super::{DAWN, Harness, Outcome, Scene};
-use crate::model::{End, JobState};
+use crate::model::{End, JobState, NewJob};
 
 /// R43: a new job never passes a waiting one in whose line it would stand, not even one that comes at the moment of the release.
 pub async fn a_newcomer_does_not_overtake_a_waiter(harness: &dyn Harness) -> Outcome {
@@ -92,9 +92,7 @@ pub async fn a_free_key_is_left_to_an_older_head_for_a_second(harness: &dyn Harn
         claim,
         end: End::Succeeded,
     };
-    let turn = worker
-        .turn(&scene, vec![freed], &super::scene::Explicit)
-        .await?;
+    let turn = worker.turn(&scene, vec![freed], &Explicit).await?;
     assert!(turn.started.is_empty());
     assert_eq!(
         turn.next_at,
@@ -122,9 +120,9 @@ pub async fn a_line_longer_than_one_read_drains(harness: &dyn Harness) -> Outcom
     let mut jobs = Vec::new();
     for number in 0..700 {
         let explicit = both(mutex(&format!("k{number}"), Mode::Wait)?, rates()?);
-        jobs.push(crate::model::NewJob {
+        jobs.push(NewJob {
             explicit,
-            ..super::scene::new_job("a")
+            ..new_job("a")
         });
     }
     let ids = scene.enqueue_many(jobs).await?;
@@ -137,6 +135,48 @@ pub async fn a_line_longer_than_one_read_drains(harness: &dyn Harness) -> Outcom
     Ok(())
 }
 
+/// R43, R44: nor do those of a kind whose workers are busy, for more than a second.
+pub async fn a_long_line_of_busy_workers_holds_up_others_for_a_second(
+    harness: &dyn Harness,
+) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut busy = scene.worker(&["busy"]).await?;
+    busy.room = 1;
+    busy.fetch = 500;
+    let mut worker = scene.worker(&["a"]).await?;
+    let rates = || rate("shared", 1, 5, Style::Sliding, Mode::Wait);
+    let mut jobs = Vec::new();
+    for number in 0..200 {
+        let explicit = both(mutex(&format!("k{number}"), Mode::Wait)?, rates()?);
+        jobs.push(NewJob {
+            explicit,
+            ..new_job("busy")
+        });
+    }
+    let ids = scene.enqueue_many(jobs).await?;
+    assert_eq!(busy.settle(&scene).await?, ids[..1]);
+    // The others are put in line while it runs the first.
+    busy.room = 2;
+    busy.settle(&scene).await?;
+    let own = [
+        scene.enqueue("a", rates()?).await?,
+        scene.enqueue("a", rates()?).await?,
+    ];
+    worker.settle(&scene).await?;
+    // A token every five seconds, and its owner has no room for it.
+    busy.room = 0;
+    scene.at(5.5);
+    let turn = worker.turn(&scene, Vec::new(), &Explicit).await?;
+    assert!(turn.started.is_empty());
+    let at = turn.next_at.ok_or("nobody would look again")?;
+    assert!(at > turn.now && at <= turn.now.plus(Duration::from_secs(1)));
+    harness.clock().set(at);
+    assert_eq!(worker.settle(&scene).await?, own[..1]);
+    scene.at(20.0);
+    assert_eq!(worker.settle(&scene).await?, own[1..]);
+    Ok(())
+}
+
 /// R41, R43: the lanes of a retired kind, more of them than a turn reads, hold up nobody.
 pub async fn lanes_that_nobody_can_run_hold_up_nobody(harness: &dyn Harness) -> Outcome {
     let scene = Scene::new(harness);
@@ -146,9 +186,9 @@ pub async fn lanes_that_nobody_can_run_hold_up_nobody(harness: &dyn Harness) -> 
     let mut jobs = Vec::new();
     for number in 0..200 {
         let explicit = both(mutex(&format!("k{number}"), Mode::Wait)?, rates()?);
-        jobs.push(crate::model::NewJob {
+        jobs.push(NewJob {
             explicit,
-            ..super::scene::new_job("retired")
+            ..new_job("retired")
         });
     }
     scene.enqueue_many(jobs).await?;
