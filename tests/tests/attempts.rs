@@ -177,6 +177,97 @@ async fn a_panic_fails_the_attempt_and_frees_the_slot() {
     worker.stop().await;
 }
 
+/// Panics again when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped on purpose");
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, Job)]
+struct Explosive {
+    as_payload: bool,
+}
+
+impl JobHandler<Explosive> for Runner {
+    async fn handle(&self, job: Explosive, ctx: &JobContext) -> JobResult {
+        self.0.work("explosive", ctx, Duration::ZERO).await;
+        if job.as_payload {
+            std::panic::panic_any(Bomb);
+        }
+        let _held = Bomb;
+        Ok(())
+    }
+}
+
+/// R52: also where what was thrown, or what the handler held, panics while it is dropped. It is a failed attempt, not an endless one.
+#[tokio::test(start_paused = true)]
+async fn a_panic_while_dropping_is_a_failed_attempt() {
+    let world = World::new();
+    let worker = world
+        .worker()
+        .handler::<Explosive, _>(Runner(world.witness.clone()));
+    let worker = start(worker.retry(Retry::attempts(2)));
+    let ids = [
+        world
+            .publisher
+            .enqueue(Explosive { as_payload: true })
+            .await
+            .unwrap(),
+        world
+            .publisher
+            .enqueue(Explosive { as_payload: false })
+            .await
+            .unwrap(),
+    ];
+    world.until_all_ended().await;
+    worker.stop().await;
+    for id in ids {
+        let job = world.job(id).await;
+        assert_eq!(
+            (job.state, job.attempts),
+            (JobState::Failed, 2),
+            "{:?}",
+            job.error
+        );
+    }
+    assert_eq!(world.witness.runs().len(), 4);
+}
+
+/// R23: how often to retry is not stamped; it is what the worker of each attempt says.
+#[tokio::test(start_paused = true)]
+async fn the_worker_wide_retry_is_read_live() {
+    let world = World::new();
+    let worker = |attempts| {
+        let retry =
+            Retry::attempts(attempts).with_delays(Duration::from_secs(60), Duration::from_secs(60));
+        start(
+            world
+                .worker()
+                .handler::<Flaky, _>(Runner(world.witness.clone()))
+                .retry(retry),
+        )
+    };
+    let generous = worker(10);
+    let id = world
+        .publisher
+        .enqueue(Flaky { until: u32::MAX })
+        .await
+        .unwrap();
+    world.until(1.0).await;
+    generous.stop().await;
+    let job = world.job(id).await;
+    assert_eq!(job.state, JobState::Scheduled);
+    assert!(job.stamp.unwrap().unwrap().is_none());
+    let strict = worker(2);
+    world.until_all_ended().await;
+    strict.stop().await;
+    let job = world.job(id).await;
+    assert_eq!((job.state, job.attempts), (JobState::Failed, 2));
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Loud;
 
@@ -190,6 +281,27 @@ impl fmt::Display for Loud {
 #[mutex("loud:{name}")]
 struct Unnamable {
     name: Loud,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Louder;
+
+impl fmt::Display for Louder {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        std::panic::panic_any(Bomb)
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, Job)]
+#[mutex("louder:{name}")]
+struct MoreUnnamable {
+    name: Louder,
+}
+
+impl JobHandler<MoreUnnamable> for Runner {
+    async fn handle(&self, _: MoreUnnamable, _: &JobContext) -> JobResult {
+        Ok(())
+    }
 }
 
 impl JobHandler<Unnamable> for Runner {
@@ -219,12 +331,18 @@ async fn a_key_that_cannot_be_rendered_fails_that_job_only() {
         world
             .worker()
             .handler::<Unnamable, _>(runner())
+            .handler::<MoreUnnamable, _>(runner())
             .handler::<LongKey, _>(runner())
             .handler::<Flaky, _>(runner()),
     );
     let panics = world
         .publisher
         .enqueue(Unnamable { name: Loud })
+        .await
+        .unwrap();
+    let bomb = world
+        .publisher
+        .enqueue(MoreUnnamable { name: Louder })
         .await
         .unwrap();
     let long = world
@@ -253,6 +371,11 @@ async fn a_key_that_cannot_be_rendered_fails_that_job_only() {
             JobState::Failed,
             "rendering its keys panicked: display on purpose"
         )
+    );
+    let (state, text) = error(world.job(bomb).await);
+    assert_eq!(
+        (state, text.as_str()),
+        (JobState::Failed, "rendering its keys panicked: no message")
     );
     let (state, text) = error(world.job(long).await);
     assert_eq!(

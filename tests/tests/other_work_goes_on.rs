@@ -106,3 +106,74 @@ async fn the_intake_of_a_full_key_does_not_hold_up_other_work() {
     assert!(turns < 100, "{turns} turns");
     worker.kill().await;
 }
+
+#[derive(Debug, Serialize, Deserialize, Job)]
+#[mutex("shared", mode = "wait")]
+struct Mine {
+    seconds: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize, Job)]
+#[mutex("shared", mode = "wait")]
+struct Yours;
+
+impl JobHandler<Mine> for Runner {
+    async fn handle(&self, job: Mine, ctx: &JobContext) -> JobResult {
+        self.0
+            .work("mine", ctx, Duration::from_secs(job.seconds))
+            .await;
+        Ok(())
+    }
+}
+
+impl JobHandler<Yours> for Runner {
+    async fn handle(&self, _: Yours, ctx: &JobContext) -> JobResult {
+        self.0.work("yours", ctx, Duration::from_secs(1)).await;
+        Ok(())
+    }
+}
+
+/// R44: a slot that one worker frees wakes the other one at once, which alone can run the waiter.
+#[tokio::test(start_paused = true)]
+async fn a_release_wakes_the_worker_that_can_run_the_waiter() {
+    let world = World::new();
+    let runner = || Runner(world.witness.clone());
+    let mine = start(world.worker().handler::<Mine, _>(runner()));
+    let yours = start(world.worker().handler::<Yours, _>(runner()));
+    world.publisher.enqueue(Mine { seconds: 5 }).await.unwrap();
+    world.until(1.0).await;
+    world.publisher.enqueue(Yours).await.unwrap();
+    world.until_all_ended().await;
+    mine.stop().await;
+    yours.stop().await;
+    let began = warp_tests::seconds(world.witness.of("yours")[0].began);
+    assert!((5.0..5.01).contains(&began), "at {began}");
+}
+
+/// R83, R43: nobody waits for the jobs that only a worker in its shutdown could run.
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_shuts_down_is_not_waited_for() {
+    let world = World::new();
+    let runner = || Runner(world.witness.clone());
+    let mine = start(
+        world
+            .worker()
+            .handler::<Mine, _>(runner())
+            .grace(Duration::from_secs(60)),
+    );
+    let yours = start(world.worker().handler::<Yours, _>(runner()));
+    world.publisher.enqueue(Mine { seconds: 10 }).await.unwrap();
+    world.until(1.0).await;
+    world.publisher.enqueue(Mine { seconds: 1 }).await.unwrap();
+    world.until(2.0).await;
+    world.publisher.enqueue(Yours).await.unwrap();
+    world.until(3.0).await;
+    mine.stop().await;
+    world.until(20.0).await;
+    let began = warp_tests::seconds(world.witness.of("yours")[0].began);
+    assert!(
+        (10.0..10.01).contains(&began),
+        "at {began}, and not a second later"
+    );
+    yours.stop().await;
+}

@@ -125,6 +125,13 @@ async fn an_invalid_explicit_policy_enqueues_nothing() {
             PolicyError::TooSmall { argument: "limit" },
         ),
         (
+            JobParameters::new().with_mutex("a").with_semaphore("b", 3),
+            PolicyError::ConcurrencyTwice {
+                first: "a".into(),
+                second: "b".into(),
+            },
+        ),
+        (
             JobParameters::new().with_rate_limit("k", 1, Duration::from_hours(169)),
             PolicyError::WindowTooLarge { argument: "per" },
         ),

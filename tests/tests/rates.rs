@@ -313,3 +313,36 @@ async fn a_backlog_drains_at_the_policys_rate() {
         "R45"
     );
 }
+
+#[derive(Debug, Serialize, Deserialize, Job)]
+#[rate_limit("slow", count = 1, per_seconds = 1, mode = "wait", style = "sliding")]
+struct TenMinutes;
+
+impl JobHandler<TenMinutes> for Runner {
+    async fn handle(&self, _: TenMinutes, ctx: &JobContext) -> JobResult {
+        self.0
+            .work("ten minutes", ctx, Duration::from_secs(600))
+            .await;
+        Ok(())
+    }
+}
+
+/// R65: a job that runs for ten minutes blocks nobody's token.
+#[tokio::test(start_paused = true)]
+async fn a_long_job_blocks_nobodys_token() {
+    let world = World::new();
+    let worker = start(
+        world
+            .worker()
+            .handler::<TenMinutes, _>(Runner(world.witness.clone())),
+    );
+    world
+        .publisher
+        .enqueue_all((0..5).map(|_| TenMinutes))
+        .await
+        .unwrap();
+    world.until(4.5).await;
+    let starts: Vec<f64> = world.witness.starts().iter().map(|at| at.round()).collect();
+    assert_eq!(starts, [0.0, 1.0, 2.0, 3.0, 4.0]);
+    worker.kill().await;
+}

@@ -91,6 +91,14 @@ pub enum PolicyError {
         /// The argument's name: `per_seconds` or `per`.
         argument: &'static str,
     },
+    /// Two mutexes or semaphores for one job (R14).
+    #[error("two concurrency policies for one job: `{first}` and `{second}`")]
+    ConcurrencyTwice {
+        /// The key of the first one.
+        first: String,
+        /// The key of the second one.
+        second: String,
+    },
     /// Two rate limits with one key on one job.
     #[error("two rate limits with the key `{key}` on one job")]
     RateLimitTwice {
@@ -124,6 +132,9 @@ impl PolicyError {
             Self::TooSmall { .. } => "to stop a job, pause its queue",
             Self::SlidingCountTooLarge => "use `style = \"fixed\"` or `style = \"token_bucket\"`",
             Self::WindowTooFine { .. } => "the shortest window is 1 ms",
+            Self::ConcurrencyTwice { .. } => {
+                "remove one of them: a mutex is a semaphore with one slot"
+            }
             Self::RateLimitTwice { .. } => "remove one of them, or give them different keys",
             _ => return None,
         })

@@ -133,6 +133,14 @@ impl JobParameters {
     }
 
     fn concurrency(mut self, spec: Result<ConcurrencySpec, PolicyError>) -> Self {
+        let given = self.explicit.concurrency.take();
+        let spec = spec.and_then(|spec| match given {
+            None => Ok(spec),
+            Some(given) => Err(PolicyError::ConcurrencyTwice {
+                first: given.key().to_string(),
+                second: spec.key().to_string(),
+            }),
+        });
         match spec {
             Ok(spec) => self.explicit.concurrency = Some(spec),
             Err(error) => self.error = self.error.or(Some(error)),

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::watch;
+use warp_policy::Timestamp;
 use warp_policy::ids::{JobId, WorkerId};
 
 pub use self::tables::Operations;
@@ -94,6 +95,13 @@ impl Memory {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The tables with the instant of the clock, which is read under the lock: of two turns the later one never has the earlier instant.
+    fn tables_now(&self) -> (MutexGuard<'_, Tables>, Timestamp) {
+        let tables = self.tables();
+        let now = self.inner.clock.now();
+        (tables, now)
+    }
+
     /// Tells sleeping workers that there is something to see.
     fn announce(&self) {
         self.inner
@@ -113,9 +121,8 @@ impl Store for Memory {
     }
 
     async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError> {
-        let now = self.inner.clock.now();
         let ids = {
-            let mut tables = self.tables();
+            let (mut tables, now) = self.tables_now();
             jobs.into_iter()
                 .map(|job| tables.insert_job(job, now))
                 .collect()
@@ -125,27 +132,30 @@ impl Store for Memory {
     }
 
     async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError> {
-        let now = self.inner.clock.now();
-        let id = self.tables().register(worker, now);
+        let (mut tables, now) = self.tables_now();
+        let id = tables.register(worker, now);
+        drop(tables);
         self.announce();
         Ok(id)
     }
 
     async fn heartbeat(&self, worker: WorkerId) -> Result<(), StoreError> {
-        let now = self.inner.clock.now();
-        self.tables().touch(worker, now)
+        let (mut tables, now) = self.tables_now();
+        tables.touch(worker, now)
     }
 
     async fn drain(&self, worker: WorkerId) -> Result<(), StoreError> {
-        let now = self.inner.clock.now();
-        self.tables().drain(worker, now)?;
+        let (mut tables, now) = self.tables_now();
+        tables.drain(worker, now)?;
+        drop(tables);
         self.announce();
         Ok(())
     }
 
     async fn deregister(&self, worker: WorkerId) -> Result<(), StoreError> {
-        let now = self.inner.clock.now();
-        self.tables().deregister(worker, now)?;
+        let (mut tables, now) = self.tables_now();
+        tables.deregister(worker, now)?;
+        drop(tables);
         self.announce();
         Ok(())
     }
@@ -156,8 +166,7 @@ impl Store for Memory {
         resolver: &dyn Resolver,
     ) -> Result<Dispatched, StoreError> {
         let unstamped = {
-            let now = self.inner.clock.now();
-            let mut tables = self.tables();
+            let (mut tables, now) = self.tables_now();
             tables.touch(turn.worker, now)?;
             tables.unresolved_candidates(&turn, now)
         };
@@ -166,8 +175,8 @@ impl Store for Memory {
             .map(|job| (job.id, resolver.resolve(&job)))
             .collect();
         let (dispatched, others_care) = {
-            let now = self.inner.clock.now();
-            self.tables().dispatch(&turn, stamps, now)?
+            let (mut tables, now) = self.tables_now();
+            tables.dispatch(&turn, stamps, now)?
         };
         if others_care {
             self.announce();
@@ -176,8 +185,9 @@ impl Store for Memory {
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {
-        let now = self.inner.clock.now();
-        let swept = self.tables().sweep(sweep, now);
+        let (mut tables, now) = self.tables_now();
+        let swept = tables.sweep(sweep, now);
+        drop(tables);
         if !swept.dead.is_empty() || swept.repaired > 0 {
             self.announce();
         }
@@ -185,14 +195,13 @@ impl Store for Memory {
     }
 
     async fn job(&self, id: JobId) -> Result<Option<Job>, StoreError> {
-        let now = self.inner.clock.now();
-        let tables = self.tables();
+        let (tables, now) = self.tables_now();
         Ok(tables.jobs.get(&id).map(|row| tables.view(row, now)))
     }
 
     async fn jobs(&self, filter: JobFilter) -> Result<Vec<Job>, StoreError> {
-        let now = self.inner.clock.now();
-        Ok(self.tables().list(&filter, now))
+        let (tables, now) = self.tables_now();
+        Ok(tables.list(&filter, now))
     }
 
     async fn log(&self, id: JobId) -> Result<Vec<LogEntry>, StoreError> {

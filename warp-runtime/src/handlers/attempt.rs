@@ -42,15 +42,23 @@ pub(super) async fn attempt<J: Job, H: JobHandler<J>>(
     };
     match AssertUnwindSafe(run).catch_unwind().await {
         Ok(outcome) => outcome,
-        Err(panic) => Outcome::Failed(storable(&format!("panicked: {}", panic_text(&*panic)))),
+        Err(panic) => Outcome::Failed(storable(&format!("panicked: {}", panic_text(panic)))),
     }
 }
 
-/// What a panic said.
-pub(super) fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&'static str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
+/// What a panic said. A payload that is no text is not dropped: its `Drop` is user code, which may panic in its turn.
+pub(super) fn panic_text(panic: Box<dyn Any + Send>) -> String {
+    let panic = match panic.downcast::<String>() {
+        Ok(text) => return *text,
+        Err(panic) => panic,
+    };
+    match panic.downcast::<&'static str>() {
+        Ok(text) => (*text).to_owned(),
+        Err(panic) => {
+            std::mem::forget(panic);
+            "no message".to_owned()
+        }
+    }
 }
 
 /// A text that every store takes: no NUL, and not endless (R85).
@@ -79,6 +87,8 @@ mod tests {
     #[test]
     fn a_panic_tells_its_message() {
         let panic = std::panic::catch_unwind(|| panic!("no {}", 7)).unwrap_err();
-        assert_eq!(panic_text(&*panic), "no 7");
+        assert_eq!(panic_text(panic), "no 7");
+        let panic = std::panic::catch_unwind(|| panic!("no seven")).unwrap_err();
+        assert_eq!(panic_text(panic), "no seven");
     }
 }

@@ -63,7 +63,7 @@ impl<J: Job, H: JobHandler<J>> Erased for Handler<J, H> {
             Ok(Err(error)) => Resolution::Fail(error),
             Err(panic) => Resolution::Fail(format!(
                 "rendering its keys panicked: {}",
-                panic_text(&*panic)
+                panic_text(panic)
             )),
         }
     }

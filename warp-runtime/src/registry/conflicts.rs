@@ -50,13 +50,16 @@ impl Registry {
     }
 }
 
-/// Whether the policy on `handler` replaces the one on `contract`. Types are compared by their last names: that is all that is known of
-/// the contract in a generic `impl`.
+/// Whether the policy on `handler` replaces the one on `contract`. All that is known of the contract in a generic `impl` is how it is
+/// written there: the end of its path.
 fn replaces(handler: &Item, contract: &Item) -> bool {
-    let last = |name: &str| name.rsplit("::").next().unwrap_or(name).trim().to_owned();
     match (handler, contract) {
         (Item::Handler { contract, .. }, Item::Contract { type_name, .. }) => {
-            last(contract) == last(type_name())
+            let written = contract.rsplit("::").map(str::trim);
+            let written = written.take_while(|name| !["crate", "self", "super", ""].contains(name));
+            written
+                .zip(type_name().rsplit("::"))
+                .all(|(one, other)| one == other)
         }
         _ => false,
     }
@@ -114,6 +117,19 @@ mod tests {
         let item = Item::Handler {
             handler: "Mailer",
             contract: "jobs::Contract",
+        };
+        let replacing = Registration {
+            item,
+            policy: Policy::Concurrency(&FIVE),
+        };
+        assert_eq!(
+            Registry::new([first, replacing]).conflicts().len(),
+            1,
+            "a contract of another module"
+        );
+        let item = Item::Handler {
+            handler: "Mailer",
+            contract: "tests::Contract",
         };
         let replacing = Registration {
             item,

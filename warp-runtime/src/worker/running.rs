@@ -92,15 +92,22 @@ impl Running {
     fn finish(&mut self, ended: Result<(Id, Outcome), JoinError>) -> Finished {
         let id = ended.as_ref().map_or_else(JoinError::id, |&(id, _)| id);
         let started = self.jobs.remove(&id).expect("every task belongs to a job");
+        let failed = |error| match self.retry.delay_after(started.attempt) {
+            Some(after) => End::Retry { error, after },
+            None => End::Failed { error },
+        };
         let end = match ended {
             Ok((_, Outcome::Succeeded)) => End::Succeeded,
             Ok((_, Outcome::Unreadable(error))) => End::Failed { error },
             // An error of an attempt that was told to stop is no fault of its own.
             Ok((_, Outcome::Failed(_))) if self.cancelled.is_cancelled() => End::Returned,
-            Ok((_, Outcome::Failed(error))) => match self.retry.delay_after(started.attempt) {
-                Some(after) => End::Retry { error, after },
-                None => End::Failed { error },
-            },
+            Ok((_, Outcome::Failed(error))) => failed(error),
+            // The handler's panics are caught; this one came from dropping what it held.
+            Err(error) if error.is_panic() => {
+                // Its payload is user code as well, and is not dropped.
+                std::mem::forget(error.into_panic());
+                failed("panicked while it was dropped".to_owned())
+            }
             Err(_) => End::Returned,
         };
         Finished {

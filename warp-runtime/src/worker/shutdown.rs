@@ -26,9 +26,8 @@ impl Dispatcher {
         let notice = self.clock.sleep(CANCEL_NOTICE);
         self.finish_until(notice).await;
         self.running.abort();
-        while let Some(finished) = self.running.next().await {
-            self.finished.push(finished);
-        }
+        // One that blocks its thread cannot be dropped. Its job is not given back while it still runs.
+        self.finish_until(Box::pin(std::future::pending())).await;
         self.write_last_results().await.map_err(WorkerError::Stop)
     }
 
