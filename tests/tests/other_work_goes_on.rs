@@ -163,17 +163,25 @@ async fn a_worker_that_shuts_down_is_not_waited_for() {
     );
     let yours = start(world.worker().handler::<Yours, _>(runner()));
     world.publisher.enqueue(Mine { seconds: 10 }).await.unwrap();
+    // This one keeps it in its grace time.
+    let other = JobParameters::new().with_mutex("other");
+    world
+        .publisher
+        .enqueue_with(Mine { seconds: 40 }, other)
+        .await
+        .unwrap();
     world.until(1.0).await;
     world.publisher.enqueue(Mine { seconds: 1 }).await.unwrap();
     world.until(2.0).await;
     world.publisher.enqueue(Yours).await.unwrap();
     world.until(3.0).await;
-    mine.stop().await;
+    let stopping = tokio::spawn(mine.stop());
     world.until(20.0).await;
     let began = warp_tests::seconds(world.witness.of("yours")[0].began);
     assert!(
         (10.0..10.01).contains(&began),
         "at {began}, and not a second later"
     );
+    stopping.await.unwrap();
     yours.stop().await;
 }
