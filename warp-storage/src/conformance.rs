@@ -12,11 +12,16 @@
 )]
 
 pub mod admission;
+pub mod announcements;
+pub mod bad_rows;
+pub mod clock;
 pub mod concurrency;
+pub mod cost;
 pub mod fetch;
 pub mod finishing;
 pub mod jobs;
 pub mod lines;
+mod policies;
 pub mod rates;
 pub mod resolution;
 mod scene;
@@ -27,7 +32,7 @@ pub mod workers;
 use warp_policy::Timestamp;
 use warp_policy::ids::JobId;
 
-pub use self::scene::{Scene, TestWorker};
+pub use self::scene::{Listener, Scene, TestWorker};
 use crate::clock::ManualClock;
 use crate::store::Store;
 
@@ -55,6 +60,11 @@ pub trait Harness {
         None
     }
 
+    /// How often a limiter's row was written so far.
+    fn limiter_writes(&self) -> Option<u64> {
+        None
+    }
+
     /// Damages the stamp of a job.
     fn overwrite_stamp(&self, _: JobId, _: &str) -> Option<()> {
         None
@@ -63,6 +73,20 @@ pub trait Harness {
     /// Lets every lane sleep without an end.
     fn lose_wake_ups(&self) -> Option<()> {
         None
+    }
+
+    /// Whether the backend's own books are in order. Asked after every law.
+    fn audit(&self) -> Outcome {
+        Ok(())
+    }
+
+    /// Notes that a part of a law could not be tried.
+    #[expect(
+        clippy::print_stderr,
+        reason = "it belongs into the output of the test"
+    )]
+    fn skipped(&self, what: &str) {
+        eprintln!("skipped: the backend does not offer {what}");
     }
 }
 
@@ -76,37 +100,46 @@ macro_rules! store_laws {
                 the_log_keeps_every_decision, an_unknown_job_is_none;
             finishing: a_success_ends_the_job, a_retry_is_ready_after_its_delay, a_failure_is_final,
                 a_returned_job_keeps_its_place_and_its_attempts, a_result_under_a_lost_claim_changes_nothing,
-                a_result_reported_twice_counts_once, claims_ascend;
+                a_result_reported_twice_counts_once, claims_ascend, a_returned_job_goes_before_its_waiters,
+                a_retried_job_goes_behind_its_waiters;
             concurrency: a_semaphore_admits_its_limit_and_no_more, every_end_frees_the_slot,
                 different_limits_of_one_key_share_its_usage, mutex_and_semaphore_share_a_key_space,
                 families_have_separate_key_spaces, the_freed_slot_goes_to_the_next_in_the_same_turn;
             admission: one_refusal_takes_nothing, concurrency_is_judged_before_rate_limits, skip_ends_the_job,
                 a_retry_waits_where_a_first_start_is_skipped, a_returned_job_waits_where_a_first_start_is_skipped,
                 a_key_with_waiters_is_full_for_skip, waiters_that_nobody_can_run_do_not_make_a_key_full,
-                waiting_is_no_attempt;
-            several_keys: opposite_orders_do_not_deadlock, a_head_of_several_keys_does_not_starve,
-                a_waiting_job_holds_nothing, an_elder_that_nobody_can_run_frees_its_keys;
+                a_lost_job_waits_where_a_first_start_is_skipped;
+            several_keys: opposite_orders_do_not_deadlock, a_head_of_several_keys_does_not_starve, a_waiting_job_holds_nothing,
+                an_elder_that_nobody_can_run_frees_its_keys;
             lines: a_newcomer_does_not_overtake_a_waiter, a_higher_priority_goes_before_waiters, a_lane_keeps_its_order,
                 a_free_key_is_left_to_an_older_head_for_a_second, a_line_longer_than_one_read_drains,
-                a_long_line_of_busy_workers_holds_up_others_for_a_second,
-                lanes_that_nobody_can_run_hold_up_nobody, a_kind_that_gets_its_first_worker_starts_at_once,
-                waiters_that_nobody_could_run_start_when_somebody_comes,
+                a_long_line_of_busy_workers_holds_up_others_for_a_second, lanes_that_nobody_can_run_hold_up_nobody,
+                a_kind_that_gets_its_first_worker_starts_at_once, waiters_that_nobody_could_run_start_when_somebody_comes,
                 waiters_and_policy_free_jobs_are_taken_in_one_order;
-            rates: a_refused_job_spends_no_token, the_next_start_is_announced_to_the_microsecond,
-                each_instant_starts_as_many_as_it_has_tokens_for, every_start_counts_for_every_style_of_its_key,
-                a_start_is_never_before_the_last_one, a_clock_that_went_back_gives_no_token_twice,
-                a_clock_that_went_back_delays_no_waiter_by_more_than_a_window,
-                a_waiting_job_is_written_four_times;
+            rates: a_refused_job_spends_no_token, a_sliding_window_has_no_boundary, fixed_windows_are_aligned_to_the_epoch,
+                odd_ratios_do_not_drift, waiting_costs_no_attempt, every_attempt_is_a_start,
+                the_next_start_is_announced_to_the_microsecond, each_instant_starts_as_many_as_it_has_tokens_for,
+                every_start_counts_for_every_style_of_its_key, a_job_turned_away_by_its_mutex_uses_up_no_rate;
+            clock: a_start_is_never_before_the_last_one, a_clock_that_went_back_gives_no_token_twice,
+                a_clock_that_went_back_delays_no_waiter_by_more_than_a_window, a_clock_that_went_back_loses_no_ready_job;
             fetch: foreign_kinds_cost_nothing, waiters_cost_other_work_nothing,
-                the_intake_of_a_full_key_leaves_other_kinds_their_share, policy_free_jobs_are_not_judged_by_any_key;
+                the_intake_of_a_full_key_leaves_other_kinds_their_share, policy_free_jobs_are_not_judged_by_any_key,
+                a_larger_fetch_keeps_the_order;
+            cost: two_policies_that_bind_by_turns_cost_four_writes_a_job, a_backlog_of_one_rate_costs_four_writes_a_job;
             resolution: the_stamp_is_written_by_the_turn_that_judges, a_job_left_for_lack_of_room_is_not_stamped,
-                a_stamped_job_is_not_resolved_again, a_job_that_cannot_be_resolved_fails,
-                a_damaged_stamp_fails_that_job_only;
+                a_stamped_job_is_not_resolved_again, a_job_that_cannot_be_resolved_fails;
+            bad_rows: a_damaged_stamp_fails_that_job_only, a_waiting_job_that_fails_is_reported,
+                a_damaged_stamp_of_a_running_job_leaks_no_slot;
             workers: a_worker_gets_only_its_kinds_and_queues, a_draining_worker_is_no_longer_counted_on,
                 a_silent_worker_is_declared_dead_once, a_turn_of_a_dead_worker_is_refused, a_job_is_lost_only_so_often,
-                a_clock_that_went_back_delays_no_reclaim_by_more_than_a_lease, a_worker_that_leaves_gives_its_jobs_back;
+                a_clock_that_went_back_delays_no_reclaim_by_more_than_a_lease, a_worker_that_leaves_gives_its_jobs_back,
+                a_heartbeat_keeps_a_worker_alive, a_worker_that_comes_back_in_time_is_counted_on_again,
+                a_draining_worker_starts_nothing, a_dead_worker_is_not_waited_for;
+            announcements: a_new_job_is_announced, a_lane_that_wakes_for_others_is_announced,
+                a_job_that_comes_back_is_announced, a_worker_without_room_announces_the_lanes_it_leaves,
+                work_of_its_own_is_not_announced;
             sweep: lost_wake_ups_are_repaired_and_counted, a_sweep_finds_nothing_to_repair,
-                idle_limiters_are_forgotten_and_answer_the_same;
+                idle_limiters_are_forgotten_and_answer_the_same, late_timers_are_repaired;
         }
     };
     (@list $harness:expr; $($topic:ident: $($law:ident),+;)+) => {
@@ -115,7 +148,9 @@ macro_rules! store_laws {
             use super::*;
             $(#[tokio::test]
             async fn $law() -> $crate::conformance::Outcome {
-                $crate::conformance::$topic::$law(&$harness).await
+                let harness = $harness;
+                $crate::conformance::$topic::$law(&harness).await?;
+                $crate::conformance::Harness::audit(&harness)
             })+
         })+
     };

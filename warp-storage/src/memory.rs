@@ -3,6 +3,7 @@
 //! It keeps the same rows and indexes as a database would, and its laws are the same. It is the oracle for the other backends, the
 //! backend of tests, and fit for work that may be lost with its process. Ended jobs are kept as long as the store lives.
 
+mod audit;
 mod lines;
 mod reading;
 mod rows;
@@ -87,6 +88,18 @@ impl Memory {
         self.tables().lose_wake_ups();
     }
 
+    /// How many slots are held, and how many lanes there are.
+    #[doc(hidden)]
+    pub fn leftovers(&self) -> (usize, usize) {
+        self.tables().leftovers()
+    }
+
+    /// Whether the indexes say what the rows say.
+    #[doc(hidden)]
+    pub fn audit(&self) -> Result<(), String> {
+        self.tables().audit()
+    }
+
     // No user code runs under the lock, so a poisoned one can only come from a defect here; the rows are whole even then.
     fn tables(&self) -> MutexGuard<'_, Tables> {
         self.inner
@@ -141,7 +154,12 @@ impl Store for Memory {
 
     async fn heartbeat(&self, worker: WorkerId) -> Result<(), StoreError> {
         let (mut tables, now) = self.tables_now();
-        tables.touch(worker, now)
+        let came_back = tables.touch(worker, now)?;
+        drop(tables);
+        if came_back {
+            self.announce();
+        }
+        Ok(())
     }
 
     async fn drain(&self, worker: WorkerId) -> Result<(), StoreError> {

@@ -1,7 +1,7 @@
 //! The laws on memory.
 
 use warp_policy::ids::JobId;
-use warp_storage::conformance::{DAWN, Harness};
+use warp_storage::conformance::{DAWN, Harness, Outcome};
 use warp_storage::{ManualClock, Memory, Store, store_laws};
 
 struct InMemory {
@@ -37,6 +37,10 @@ impl Harness for InMemory {
         Some(operations.candidates + operations.lanes)
     }
 
+    fn limiter_writes(&self) -> Option<u64> {
+        Some(self.memory.operations().limiter_writes)
+    }
+
     fn overwrite_stamp(&self, job: JobId, text: &str) -> Option<()> {
         self.memory.overwrite_stamp(job, text);
         Some(())
@@ -45,6 +49,10 @@ impl Harness for InMemory {
     fn lose_wake_ups(&self) -> Option<()> {
         self.memory.lose_wake_ups();
         Some(())
+    }
+
+    fn audit(&self) -> Outcome {
+        Ok(self.memory.audit()?)
     }
 }
 

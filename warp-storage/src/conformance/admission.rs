@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use warp_policy::{Mode, Style};
 
-use super::scene::{both, mutex, rate};
+use super::policies::{both, mutex, rate};
 use super::{Harness, Outcome, Scene};
 use crate::model::{Counter, End, JobState};
 
@@ -166,29 +166,21 @@ pub async fn waiters_that_nobody_can_run_do_not_make_a_key_full(harness: &dyn Ha
     Ok(())
 }
 
-/// R42: neither an attempt nor a failure, however often it was judged.
-pub async fn waiting_is_no_attempt(harness: &dyn Harness) -> Outcome {
+/// R41: nor one whose worker died.
+pub async fn a_lost_job_waits_where_a_first_start_is_skipped(harness: &dyn Harness) -> Outcome {
     let scene = Scene::new(harness);
+    let lease = Duration::from_secs(30);
+    let mut dead = scene.worker_on("default", &["a"], lease).await?;
+    let lost = scene.enqueue("a", mutex("k", Mode::Skip)?).await?;
+    dead.settle(&scene).await?;
+    scene.at(30.0);
     let mut worker = scene.worker(&["a"]).await?;
-    let policy = || rate("r", 1, 10, Style::Sliding, Mode::Wait);
-    let mut ids = Vec::new();
-    for _ in 0..5 {
-        ids.push(scene.enqueue("a", policy()?).await?);
-    }
-    for (round, &id) in ids.iter().enumerate() {
-        scene.at(10.0 * round as f64);
-        assert_eq!(worker.settle(&scene).await?, [id]);
-        let job = scene.job(id).await?;
-        assert_eq!((job.attempts, job.error), (1, None));
-        worker.end(&scene, id, End::Succeeded).await?;
-    }
-    assert_eq!(
-        scene
-            .store()
-            .counters()
-            .await?
-            .get(Counter::RequeuedRatelimit),
-        4
-    );
+    let holder = scene
+        .enqueue_with_priority("a", 1, mutex("k", Mode::Skip)?)
+        .await?;
+    scene.sweep().await?;
+    assert_eq!(worker.settle(&scene).await?, [holder]);
+    assert_eq!(scene.state(lost).await?, JobState::Waiting);
+    assert_eq!(worker.end(&scene, holder, End::Succeeded).await?, [lost]);
     Ok(())
 }

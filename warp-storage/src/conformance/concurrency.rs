@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use warp_policy::{Mode, Style};
 
-use super::scene::{mutex, rate, semaphore};
+use super::policies::{mutex, rate, semaphore};
 use super::{Harness, Outcome, Scene};
 use crate::model::{End, JobState};
 

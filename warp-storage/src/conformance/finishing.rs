@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::scene::{Explicit, free};
+use warp_policy::Mode;
+
+use super::policies::{free, mutex};
+use super::scene::{Explicit, retry};
 use super::{DAWN, Harness, Outcome, Scene};
 use crate::model::{Counter, End, Finished, JobState};
 
@@ -181,5 +184,38 @@ pub async fn claims_ascend(harness: &dyn Harness) -> Outcome {
         last = claim;
         worker.end(&scene, id, End::Succeeded).await?;
     }
+    Ok(())
+}
+
+/// R43: a returned job goes before those that waited for what it held.
+pub async fn a_returned_job_goes_before_its_waiters(harness: &dyn Harness) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let holder = scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
+    worker.settle(&scene).await?;
+    scene.at(1.0);
+    let waits = scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
+    worker.settle(&scene).await?;
+    worker.room = 0;
+    worker.end(&scene, holder, End::Returned).await?;
+    worker.room = 2;
+    assert_eq!(worker.settle(&scene).await?, [holder]);
+    assert_eq!(worker.end(&scene, holder, End::Succeeded).await?, [waits]);
+    Ok(())
+}
+
+/// R43: a retried one goes behind them: its place is the instant of its retry.
+pub async fn a_retried_job_goes_behind_its_waiters(harness: &dyn Harness) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let holder = scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
+    worker.settle(&scene).await?;
+    scene.at(1.0);
+    let waits = scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
+    worker.settle(&scene).await?;
+    scene.at(2.0);
+    let again = retry(Duration::ZERO);
+    assert_eq!(worker.end(&scene, holder, again).await?, [waits]);
+    assert_eq!(worker.end(&scene, waits, End::Succeeded).await?, [holder]);
     Ok(())
 }

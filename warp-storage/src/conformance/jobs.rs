@@ -5,7 +5,8 @@ use std::time::Duration;
 use warp_policy::Mode;
 use warp_policy::ids::JobId;
 
-use super::scene::{free, mutex, new_job, stamp};
+use super::policies::{free, mutex};
+use super::scene::{new_job, stamp};
 use super::{DAWN, Harness, Outcome, Scene};
 use crate::model::{Counter, End, Event, JobFilter, JobState, NewJob, Ready};
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use warp_policy::{Mode, Style};
 
-use super::scene::{Explicit, both, free, mutex, new_job, rate, semaphore};
+use super::policies::{both, free, mutex, rate, semaphore};
+use super::scene::{Explicit, new_job};
 use super::{DAWN, Harness, Outcome, Scene};
 use crate::model::{End, JobState, NewJob};
 

@@ -2,11 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use warp_policy::declaration::Declared;
-use warp_policy::precedence::resolve;
-use warp_policy::{Mode, Style};
+use warp_policy::Mode;
 
-use super::scene::{Explicit, both, mutex, rate, stamp};
+use super::policies::mutex;
+use super::scene::{Explicit, stamp};
 use super::{Harness, Outcome, Scene};
 use crate::model::{End, JobState, Resolution, Resolver, Unresolved};
 
@@ -113,58 +112,5 @@ pub async fn a_job_that_cannot_be_resolved_fails(harness: &dyn Harness) -> Outco
     assert_eq!(job.error.as_deref(), Some("no idea of `a`"));
     let next = scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
     assert_eq!(worker.settle(&scene).await?, [next]);
-    Ok(())
-}
-
-/// A damaged stamp fails that job, wherever it stands: ready, at the head of its lane, or behind it.
-pub async fn a_damaged_stamp_fails_that_job_only(harness: &dyn Harness) -> Outcome {
-    let scene = Scene::new(harness);
-    let mut worker = scene.worker(&["a"]).await?;
-    let mut ids = Vec::new();
-    for _ in 0..6 {
-        ids.push(scene.enqueue("a", mutex("k", Mode::Wait)?).await?);
-    }
-    let ready = scene.enqueue("b", mutex("k", Mode::Wait)?).await?;
-    assert_eq!(worker.settle(&scene).await?, [ids[0]]);
-    let other_keys = serde_json::to_string(&resolve(
-        &both(
-            mutex("k", Mode::Wait)?,
-            rate("r", 1, 60, Style::Fixed, Mode::Wait)?,
-        ),
-        &Declared::NONE,
-        &Declared::NONE,
-        &(),
-    )?)?;
-    let damaged = [
-        (ids[1], "{"),
-        (ids[3], "{\"v\":99}"),
-        (ids[4], "{\"v\":1}"),
-        (ids[5], other_keys.as_str()),
-        (ready, "[]"),
-    ];
-    for (id, text) in damaged {
-        if harness.overwrite_stamp(id, text).is_none() {
-            return Ok(());
-        }
-    }
-    let mut other = scene.worker(&["b"]).await?;
-    other.settle(&scene).await?;
-    assert_eq!(worker.end(&scene, ids[0], End::Succeeded).await?, [ids[2]]);
-    worker.end(&scene, ids[2], End::Succeeded).await?;
-    worker.settle(&scene).await?;
-    for (id, _) in damaged {
-        let job = scene.job(id).await?;
-        assert_eq!(job.state, JobState::Failed, "{id}");
-        assert!(
-            job.error
-                .is_some_and(|error| error.contains("the stamp on the job's row"))
-        );
-    }
-    let next = scene.enqueue("a", mutex("k", Mode::Skip)?).await?;
-    assert_eq!(
-        worker.settle(&scene).await?,
-        [next],
-        "nobody is left in the line"
-    );
     Ok(())
 }

@@ -3,19 +3,21 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
+use warp_policy::Stamp;
 use warp_policy::declaration::Declared;
 use warp_policy::ids::{JobId, WorkerId};
 use warp_policy::precedence::{ExplicitPolicies, resolve};
-use warp_policy::{ConcurrencySpec, Key, Mode, RateLimitSpec, Stamp, Style, Window};
 
 use super::{DAWN, Harness};
+use crate::clock::Clock;
 use crate::model::{
     Dispatch, Dispatched, End, Finished, Job, JobState, NewJob, NewWorker, Ready, Resolution,
-    Resolver, Started, Unresolved,
+    Resolver, Started, Sweep, Swept, Unresolved,
 };
-use crate::store::Store;
+use crate::store::{Changes, Store};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -101,6 +103,16 @@ impl<'a> Scene<'a> {
         Ok(self.job(id).await?.state)
     }
 
+    /// Listens to what the store announces from now on.
+    pub fn listen(&self) -> Listener {
+        Listener(self.store().changes())
+    }
+
+    /// A sweep that lets a job be lost twice.
+    pub async fn sweep(&self) -> Result<Swept> {
+        Ok(self.store().sweep(Sweep { max_lost: 3 }).await?)
+    }
+
     /// A worker for these kinds, on the queue of all jobs that name none, with room for ten.
     pub async fn worker(&self, kinds: &[&str]) -> Result<TestWorker> {
         self.worker_on(QUEUE, kinds, Duration::from_hours(24 * 365))
@@ -132,6 +144,20 @@ impl<'a> Scene<'a> {
             running: Vec::new(),
             turn: 0,
         })
+    }
+}
+
+/// Hears what a store announces.
+#[derive(Debug)]
+pub struct Listener(Changes);
+
+impl Listener {
+    /// Whether anything was announced since it was asked last.
+    pub fn heard(&mut self) -> bool {
+        let changed = std::pin::pin!(self.0.changed());
+        changed
+            .poll(&mut Context::from_waker(Waker::noop()))
+            .is_ready()
     }
 }
 
@@ -169,15 +195,47 @@ impl TestWorker {
 
     /// One turn that ends a job it runs, and starts what it can.
     pub async fn end(&mut self, scene: &Scene<'_>, job: JobId, end: End) -> Result<Vec<JobId>> {
-        let at = self
-            .running
-            .iter()
-            .position(|started| started.job == job)
-            .ok_or("it does not run")?;
-        let claim = self.running.remove(at).claim;
-        Ok(ids(&self
-            .turn(scene, vec![Finished { job, claim, end }], &Explicit)
-            .await?))
+        let finished = vec![self.take_out(job, end)?];
+        Ok(ids(&self.turn(scene, finished, &Explicit).await?))
+    }
+
+    /// A job that it runs no longer, as it is reported.
+    pub fn take_out(&mut self, job: JobId, end: End) -> Result<Finished> {
+        let mut running = self.running.iter();
+        let at = running.position(|started| started.job == job);
+        let claim = self.running.remove(at.ok_or("it does not run")?).claim;
+        Ok(Finished { job, claim, end })
+    }
+
+    /// Turns and instants, one after the other, until nothing is announced any more. Each job it starts ends well after `takes`.
+    /// Returns the jobs with the instants of their starts, in seconds after [`DAWN`].
+    pub async fn work_off(
+        &mut self,
+        scene: &Scene<'_>,
+        takes: Duration,
+    ) -> Result<Vec<(JobId, f64)>> {
+        let clock = scene.harness().clock();
+        let mut starts = Vec::new();
+        let mut ends = Vec::new();
+        loop {
+            let mut finished = Vec::new();
+            while ends.first().is_some_and(|&(at, _)| at <= clock.now()) {
+                let (_, job) = ends.remove(0);
+                finished.push(self.take_out(job, End::Succeeded)?);
+            }
+            let turn = self.turn(scene, finished, &Explicit).await?;
+            for started in &turn.started {
+                starts.push((started.job, started.admitted_at.since(DAWN).as_secs_f64()));
+                ends.push((turn.now.plus(takes), started.job));
+            }
+            let has_room = self.running.len() < self.room;
+            let turn_at = turn.next_at.filter(|_| has_room);
+            let ends_at = ends.first().map(|&(at, _)| at);
+            match turn_at.into_iter().chain(ends_at).min() {
+                Some(at) => clock.set(at.max(turn.now)),
+                None => return Ok(starts),
+            }
+        }
     }
 
     /// Turns until one more would find nothing. Returns the jobs it started. Fails where that takes too long: the worker would spin.
@@ -247,46 +305,10 @@ pub(super) fn stamp(job: &Job) -> Result<&Stamp> {
         .map_err(Clone::clone)?)
 }
 
-/// No policy.
-pub(super) fn free() -> ExplicitPolicies {
-    ExplicitPolicies::default()
-}
-
-/// A mutex.
-pub(super) fn mutex(key: &str, mode: Mode) -> Result<ExplicitPolicies> {
-    semaphore(key, 1, mode)
-}
-
-/// A semaphore.
-pub(super) fn semaphore(key: &str, limit: u32, mode: Mode) -> Result<ExplicitPolicies> {
-    let spec = ConcurrencySpec::semaphore(Key::new(key)?, limit)?.with_mode(mode);
-    Ok(ExplicitPolicies {
-        concurrency: Some(spec),
-        rate_limits: Vec::new(),
-    })
-}
-
-/// A rate limit.
-pub(super) fn rate(
-    key: &str,
-    count: u32,
-    seconds: u64,
-    style: Style,
-    mode: Mode,
-) -> Result<ExplicitPolicies> {
-    let window = Window::from_duration(Duration::from_secs(seconds))?;
-    let spec = RateLimitSpec::new(Key::new(key)?, count, window)?
-        .with_mode(mode)
-        .with_style(style)?;
-    Ok(ExplicitPolicies {
-        concurrency: None,
-        rate_limits: vec![spec],
-    })
-}
-
-/// Both.
-pub(super) fn both(mut one: ExplicitPolicies, other: ExplicitPolicies) -> ExplicitPolicies {
-    one.concurrency = one.concurrency.or(other.concurrency);
-    one.rate_limits.extend(other.rate_limits);
-    one
+/// An attempt that failed and is repeated after this time.
+pub(super) fn retry(after: Duration) -> End {
+    End::Retry {
+        error: "busy".to_owned(),
+        after,
+    }
 }

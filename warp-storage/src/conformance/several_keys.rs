@@ -3,7 +3,7 @@
 use warp_policy::precedence::ExplicitPolicies;
 use warp_policy::{Mode, Style};
 
-use super::scene::{both, mutex, rate};
+use super::policies::{both, mutex, rate};
 use super::{Harness, Outcome, Scene};
 use crate::model::{End, JobState};
 

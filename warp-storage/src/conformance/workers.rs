@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use warp_policy::Mode;
 
-use super::scene::{Explicit, free, mutex, new_job};
+use super::policies::{free, mutex};
+use super::scene::{Explicit, new_job};
 use super::{Harness, Outcome, Scene};
 use crate::error::StoreError;
-use crate::model::{End, JobState, NewJob, Sweep};
+use crate::model::{End, JobState, NewJob};
 
 const LEASE: Duration = Duration::from_secs(30);
-const SWEEP: Sweep = Sweep { max_lost: 3 };
 
 /// R27.
 pub async fn a_worker_gets_only_its_kinds_and_queues(harness: &dyn Harness) -> Outcome {
@@ -67,10 +67,10 @@ pub async fn a_silent_worker_is_declared_dead_once(harness: &dyn Harness) -> Out
     other.settle(&scene).await?;
 
     scene.at(29.999);
-    assert!(scene.store().sweep(SWEEP).await?.dead.is_empty());
+    assert!(scene.sweep().await?.dead.is_empty());
     scene.at(30.0);
-    assert_eq!(scene.store().sweep(SWEEP).await?.dead, [(dead.id, 1)]);
-    assert!(scene.store().sweep(SWEEP).await?.dead.is_empty());
+    assert_eq!(scene.sweep().await?.dead, [(dead.id, 1)]);
+    assert!(scene.sweep().await?.dead.is_empty());
     let job = scene.job(lost).await?;
     assert_eq!(
         (job.state, job.lost, job.attempts),
@@ -99,7 +99,7 @@ pub async fn a_turn_of_a_dead_worker_is_refused(harness: &dyn Harness) -> Outcom
     let id = scene.enqueue("a", free()).await?;
     dead.settle(&scene).await?;
     scene.at(31.0);
-    scene.store().sweep(SWEEP).await?;
+    scene.sweep().await?;
     let finished = crate::model::Finished {
         job: id,
         claim: dead.running[0].claim,
@@ -126,7 +126,7 @@ pub async fn a_job_is_lost_only_so_often(harness: &dyn Harness) -> Outcome {
         assert_eq!(worker.settle(&scene).await?, [id]);
         assert_eq!(worker.running[0].attempt, 1);
         scene.at(100.0 * f64::from(round) + 50.0);
-        scene.store().sweep(SWEEP).await?;
+        scene.sweep().await?;
         assert_eq!(scene.job(id).await?.lost, round + 1);
     }
     let job = scene.job(id).await?;
@@ -147,11 +147,11 @@ pub async fn a_clock_that_went_back_delays_no_reclaim_by_more_than_a_lease(
     let dead = scene.worker_on("default", &["a"], LEASE).await?;
     scene.at(0.0);
     assert!(
-        scene.store().sweep(SWEEP).await?.dead.is_empty(),
+        scene.sweep().await?.dead.is_empty(),
         "it may have been seen just now"
     );
     scene.at(30.0);
-    assert_eq!(scene.store().sweep(SWEEP).await?.dead, [(dead.id, 0)]);
+    assert_eq!(scene.sweep().await?.dead, [(dead.id, 0)]);
     Ok(())
 }
 
@@ -174,5 +174,89 @@ pub async fn a_worker_that_leaves_gives_its_jobs_back(harness: &dyn Harness) -> 
         scene.store().deregister(leaving.id).await,
         Err(StoreError::WorkerGone { .. })
     ));
+    Ok(())
+}
+
+/// R80: whoever says that it is alive, or takes a turn, is.
+pub async fn a_heartbeat_keeps_a_worker_alive(harness: &dyn Harness) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut worker = scene.worker_on("default", &["a"], LEASE).await?;
+    let id = scene.enqueue("a", free()).await?;
+    worker.settle(&scene).await?;
+    scene.at(29.0);
+    scene.store().heartbeat(worker.id).await?;
+    scene.at(58.0);
+    assert!(scene.sweep().await?.dead.is_empty());
+    worker.start(&scene).await?;
+    scene.at(87.0);
+    assert!(scene.sweep().await?.dead.is_empty());
+    worker.end(&scene, id, End::Succeeded).await?;
+    assert_eq!(scene.state(id).await?, JobState::Succeeded);
+    Ok(())
+}
+
+/// R43, R44: a worker that was silent for its lease and comes back before it is declared dead finds what was judged without it.
+pub async fn a_worker_that_comes_back_in_time_is_counted_on_again(
+    harness: &dyn Harness,
+) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let mut silent = scene.worker_on("default", &["b"], LEASE).await?;
+    let holder = scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
+    worker.settle(&scene).await?;
+    let waits = scene.enqueue("b", mutex("k", Mode::Wait)?).await?;
+    silent.settle(&scene).await?;
+    scene.at(31.0);
+    worker.end(&scene, holder, End::Succeeded).await?;
+    let mut listener = scene.listen();
+    scene.store().heartbeat(silent.id).await?;
+    assert!(listener.heard(), "it may be asleep itself");
+    silent.settle(&scene).await?;
+    assert_eq!(scene.state(waits).await?, JobState::Processing);
+    assert_eq!(scene.sweep().await?.repaired, 0);
+    Ok(())
+}
+
+/// R83: a draining worker starts nothing, whatever room it names, and does not spin for what others will do.
+pub async fn a_draining_worker_starts_nothing(harness: &dyn Harness) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut leaving = scene.worker(&["a"]).await?;
+    let holder = scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
+    let waits = scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
+    leaving.settle(&scene).await?;
+    scene.store().drain(leaving.id).await?;
+    let ready = scene.enqueue("a", free()).await?;
+    assert!(
+        leaving
+            .end(&scene, holder, End::Succeeded)
+            .await?
+            .is_empty()
+    );
+    assert!(leaving.settle(&scene).await?.is_empty());
+    let mut worker = scene.worker(&["a"]).await?;
+    let mut started = worker.settle(&scene).await?;
+    started.sort_unstable();
+    assert_eq!(started, [waits, ready]);
+    Ok(())
+}
+
+/// R83: a worker that is gone for good holds up nobody: the kinds that only it had are no longer waited for.
+pub async fn a_dead_worker_is_not_waited_for(harness: &dyn Harness) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut dead = scene.worker_on("default", &["b"], LEASE).await?;
+    let mut worker = scene.worker(&["a"]).await?;
+    scene.enqueue("b", mutex("k", Mode::Wait)?).await?;
+    dead.settle(&scene).await?;
+    scene.enqueue("b", mutex("k", Mode::Wait)?).await?;
+    dead.settle(&scene).await?;
+    let own = scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
+    worker.settle(&scene).await?;
+    scene.at(30.0);
+    scene.sweep().await?;
+    assert_eq!(
+        worker.settle(&scene).await?,
+        [own],
+        "and not a second later"
+    );
     Ok(())
 }

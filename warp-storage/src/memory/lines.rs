@@ -10,7 +10,7 @@ use warp_policy::ids::LaneId;
 use super::rows::LaneRow;
 
 /// Two indexes over the lanes. Both are kept by route, so that lanes which nobody can run cost nothing.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Lines {
     by_key: BTreeMap<KeyId, BTreeMap<Route, BTreeSet<(Order, LaneId)>>>,
     by_due: HashMap<Route, BTreeSet<(Timestamp, LaneId)>>,
@@ -51,6 +51,9 @@ impl Lines {
         }
         if let (Some(at), Some(due)) = (lane.next_at, self.by_due.get_mut(&lane.route)) {
             due.remove(&(at, id));
+            if due.is_empty() {
+                self.by_due.remove(&lane.route);
+            }
         }
     }
 

@@ -18,9 +18,9 @@ use crate::model::{Dispatch, Event, JobState, Unresolved};
 const DUE_READ: usize = 500;
 
 impl Tables {
-    /// The routes that a worker serves.
+    /// The routes of which a worker takes jobs: those it serves, or none once it is draining.
     pub(super) fn routes_of(&self, worker: WorkerId) -> Arc<[Route]> {
-        let worker = self.workers.get(&worker);
+        let worker = self.workers.get(&worker).filter(|worker| !worker.draining);
         worker
             .map(|worker| Arc::clone(&worker.routes))
             .unwrap_or_default()
@@ -46,8 +46,8 @@ impl Tables {
         .collect()
     }
 
-    /// The ready jobs of a turn, in one order over all its routes. A fetch that is larger than the room is there to put jobs of full
-    /// keys in line; each route then has a share of it, so that none is held up behind another's (R45).
+    /// The ready jobs of a turn: in one order over all its routes as many as it has room for. What it reads beyond them is there to put
+    /// jobs of full keys in line; of that each route has a share, so that none is held up behind another's (R45).
     pub(super) fn fetch(&mut self, turn: &Dispatch, now: Timestamp) -> Vec<JobId> {
         if turn.room == 0 {
             return Vec::new();
@@ -61,20 +61,16 @@ impl Tables {
             .filter_map(|route| self.ready.get(route))
             .filter(|r| !r.is_empty())
             .collect();
-        let share = if turn.fetch > turn.room {
-            (turn.fetch / ready.len().max(1)).max(1)
-        } else {
-            0
-        };
-        let mut orders: Vec<(bool, Order)> = ready
+        let share = turn.fetch.saturating_sub(turn.room) / ready.len().max(1);
+        let mut read: Vec<(Order, usize)> = ready
             .into_iter()
-            .flat_map(|ready| {
-                ready
-                    .iter()
-                    .take(turn.fetch)
-                    .enumerate()
-                    .map(|(rank, &order)| (rank >= share, order))
-            })
+            .flat_map(|ready| ready.iter().copied().take(turn.fetch).zip(0..))
+            .collect();
+        read.sort_unstable();
+        let mut orders: Vec<(bool, Order)> = read
+            .into_iter()
+            .enumerate()
+            .map(|(number, (order, rank))| (number >= turn.room && rank > share, order))
             .collect();
         orders.sort_unstable();
         orders.truncate(turn.fetch);
@@ -257,6 +253,8 @@ impl Tables {
                 });
             }
             self.fail_if_unreadable(head.id(), id, now);
+            // The next head has not been refused yet.
+            self.change_lane(id, |lane| lane.refusals = 0);
         }
     }
 
@@ -283,6 +281,7 @@ impl Tables {
         let error = error.unwrap_or_else(|| {
             "the stamp on the job's row names other keys than its lane".to_owned()
         });
+        self.unreadable.push((job, error.clone()));
         self.end_job(job, None, now, JobState::Failed, Event::Failed { error });
     }
 }

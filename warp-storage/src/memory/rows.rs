@@ -29,6 +29,8 @@ pub(super) struct JobRow {
     pub(super) admitted_at: Option<Timestamp>,
     pub(super) ended_at: Option<Timestamp>,
     pub(super) error: Option<String>,
+    /// The keys of which it holds a slot while it runs (R52). Its stamp does not free them: that may have been damaged meanwhile.
+    pub(super) holds: Vec<KeyId>,
     pub(super) log: Vec<LogEntry>,
     pub(super) writes: u32,
 }

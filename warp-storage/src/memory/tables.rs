@@ -31,6 +31,8 @@ pub(super) struct Tables {
     pub(super) operations: Operations,
     counts: BTreeMap<(Counter, i64, WorkerId), u64>,
     last_id: i64,
+    /// Waiting jobs that failed because of their rows; the next turn reports them.
+    pub(super) unreadable: Vec<(JobId, String)>,
     /// Where the last sweep stopped: among the keys with a line, and among the limiters.
     pub(super) repaired_to: Option<KeyId>,
     pub(super) forgotten_to: Option<KeyId>,
@@ -101,6 +103,7 @@ impl Tables {
             admitted_at: None,
             ended_at: None,
             error: None,
+            holds: Vec::new(),
             log: vec![LogEntry {
                 at: now,
                 worker: None,

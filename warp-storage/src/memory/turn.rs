@@ -30,12 +30,12 @@ impl Tables {
         self.operations.turns += 1;
         let mut freed = BTreeMap::new();
         let mut stale = Vec::new();
-        let mut returned = false;
+        let mut comes_back = false;
         for finished in &turn.finished {
             if !self.finish(finished, turn.worker, now, &mut freed) {
                 stale.push(finished.job);
             }
-            returned |= finished.end == End::Returned;
+            comes_back |= matches!(finished.end, End::Retry { .. } | End::Returned);
         }
 
         let fleet = self.fleet(turn.worker, now);
@@ -50,7 +50,7 @@ impl Tables {
         let lanes = self.lanes_to_judge(turn, &freed, now, &mut keys);
 
         let mut candidates = Vec::new();
-        let mut failed = Vec::new();
+        let mut failed = std::mem::take(&mut self.unreadable);
         let mut newly_stamped = Vec::new();
         for id in self.fetch(turn, now) {
             match self.stamp_candidate(id, resolved.remove(&id)) {
@@ -95,8 +95,11 @@ impl Tables {
         self.unstamp_the_untouched(newly_stamped, &decided);
         let refused = decided.waits.len() + decided.skips.len();
         let room_left = turn.room.saturating_sub(decided.starts.len());
-        let others_care = returned || self.others_care(&decided, &fleet, room_left);
+        let wakes_others = self.wakes_others(&decided, &fleet);
         let started = self.apply(decided, &keys, turn.worker, now);
+        let others_care =
+            comes_back || wakes_others || (room_left == 0 && self.leaves_lanes(&fleet));
+        failed.append(&mut self.unreadable);
         let next_at = self.next_at(turn.worker, now);
         Ok((
             Dispatched {
@@ -185,15 +188,6 @@ impl Tables {
         });
     }
 
-    pub(super) fn free_slots(&mut self, job: JobId, freed: &mut BTreeMap<KeyId, usize>) {
-        for key in self.slot_keys(job) {
-            self.write_limiter(&key, |limiter| {
-                limiter.slots.remove(&job);
-            });
-            *freed.entry(key).or_default() += 1;
-        }
-    }
-
     /// Gives a ready job the stamp that was resolved for it.
     fn stamp_candidate(&mut self, id: JobId, resolution: Option<Resolution>) -> Stamped {
         let Some(row) = self.jobs.get_mut(&id) else {
@@ -237,8 +231,8 @@ impl Tables {
             .collect()
     }
 
-    /// Whether the plan lets a lane wake that this worker cannot, or has no room to, take itself.
-    fn others_care(&self, plan: &Plan, fleet: &Fleet, room_left: usize) -> bool {
+    /// Whether the plan lets a lane wake that this worker cannot take itself.
+    fn wakes_others(&self, plan: &Plan, fleet: &Fleet) -> bool {
         let new = plan
             .new_lanes
             .iter()
@@ -250,7 +244,18 @@ impl Tables {
             ))
         });
         let mut waking = new.chain(changed).filter(|(_, next_at)| next_at.is_some());
-        waking.any(|(route, _)| room_left == 0 || !fleet.i_can_run(route))
+        waking.any(|(route, _)| !fleet.i_can_run(route))
+    }
+
+    /// Whether lanes of this worker's routes are, or will be, due that another worker can take. One without room must tell: the others
+    /// may not have looked since the lanes were timed, and it will not be there at that time.
+    fn leaves_lanes(&self, fleet: &Fleet) -> bool {
+        let others = || fleet.workers.iter().filter(|worker| worker.id != fleet.me);
+        let routes = self.routes_of(fleet.me);
+        let mut timed = routes
+            .iter()
+            .filter(|route| self.lines.due(route).next().is_some());
+        timed.any(|route| others().any(|other| other.serves(route)))
     }
 
     /// When a turn of this worker can find something without anything else happening.
@@ -274,7 +279,7 @@ impl Tables {
         routes.iter().filter_map(of_route).chain(looks).min()
     }
 
-    /// Restores the lines of keys that changed outside a worker's turn. Returns how many lanes slept although they could go.
+    /// Restores the lines of keys that changed outside a worker's turn. Returns how many lanes slept on although they could go.
     pub(super) fn restore(&mut self, keys: &BTreeSet<KeyId>, now: Timestamp) -> usize {
         let nobody = WorkerId::new(0);
         let fleet = self.fleet(nobody, now);
@@ -291,15 +296,9 @@ impl Tables {
         };
         let decided = plan(turn);
         let wakes = |update: &&LaneUpdate| {
-            let slept = self
-                .lanes
-                .get(&update.lane)
-                .is_some_and(|lane| lane.next_at.is_none());
-            slept
-                && update
-                    .state
-                    .as_ref()
-                    .is_some_and(|state| state.next_at.is_some())
+            let before = self.lanes.get(&update.lane).and_then(|lane| lane.next_at);
+            let after = update.state.as_ref().and_then(|state| state.next_at);
+            after.is_some_and(|after| before.is_none_or(|before| after < before))
         };
         let woken = decided.lanes.iter().filter(wakes).count();
         self.apply(decided, keys, nobody, now);

@@ -24,14 +24,20 @@ impl Tables {
         id
     }
 
-    /// Notes that a worker is alive.
-    pub(super) fn touch(&mut self, worker: WorkerId, now: Timestamp) -> Result<(), StoreError> {
+    /// Notes that a worker is alive. Tells whether its lease had run out before anybody declared it dead: then others have judged
+    /// without it.
+    pub(super) fn touch(&mut self, worker: WorkerId, now: Timestamp) -> Result<bool, StoreError> {
         let row = self
             .workers
             .get_mut(&worker)
             .ok_or(StoreError::WorkerGone { worker })?;
+        let was_alive = row.is_alive(now);
         row.last_seen = now;
-        Ok(())
+        if !was_alive {
+            let server = row.server.clone();
+            self.look_at_lines_of(&server, now);
+        }
+        Ok(!was_alive)
     }
 
     pub(super) fn drain(&mut self, worker: WorkerId, now: Timestamp) -> Result<(), StoreError> {
@@ -177,7 +183,7 @@ impl Tables {
             row.rate.prune(now);
             let is_idle = row.slots.is_empty()
                 && row.rate.is_fresh()
-                && row.elder.is_none()
+                && row.elder.is_none_or(|lane| !self.lanes.contains_key(&lane))
                 && row.look_at.is_none()
                 && row.control == Control::default();
             looked_at.push((key.clone(), is_idle && !self.lines.has(key)));

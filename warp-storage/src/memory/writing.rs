@@ -1,12 +1,12 @@
 //! What a turn writes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use warp_policy::Timestamp;
 use warp_policy::admission::{
     Family, KeyId, LaneRef, LaneState, NewLane, Plan, Refusal, Start, Want,
 };
-use warp_policy::ids::{JobId, LaneId, WorkerId};
+use warp_policy::ids::{ClaimId, JobId, LaneId, WorkerId};
 
 use super::rows::{LaneRow, Phase};
 use super::tables::Tables;
@@ -105,11 +105,7 @@ impl Tables {
             attempt: row.attempts,
             admitted_at: start.at,
         };
-        for key in self.slot_keys(start.job) {
-            self.write_limiter(&key, |limiter| {
-                limiter.slots.insert(start.job, claim);
-            });
-        }
+        self.take_slots(start.job, claim);
         Some(started)
     }
 
@@ -145,14 +141,36 @@ impl Tables {
         });
     }
 
-    /// The concurrency keys of a job, each of which holds one slot while it runs (R52).
-    pub(super) fn slot_keys(&self, job: JobId) -> Vec<KeyId> {
+    /// Takes a slot of every concurrency key of a job, to be held while it runs (R52).
+    fn take_slots(&mut self, job: JobId, claim: ClaimId) {
         let demands = self.jobs.get(&job).and_then(|row| row.demands());
         let slots = demands.into_iter().flat_map(|demands| demands.iter());
-        slots
+        let keys: Vec<KeyId> = slots
             .filter(|demand| matches!(demand.want, Want::Slot { .. }))
             .map(|demand| demand.key.clone())
-            .collect()
+            .collect();
+        for key in &keys {
+            self.write_limiter(key, |limiter| {
+                limiter.slots.insert(job, claim);
+            });
+        }
+        if let Some(row) = self.jobs.get_mut(&job) {
+            row.holds = keys;
+        }
+    }
+
+    /// Frees the slots of a job, and adds them up by key.
+    pub(super) fn free_slots(&mut self, job: JobId, freed: &mut BTreeMap<KeyId, usize>) {
+        let row = self.jobs.get_mut(&job);
+        for key in row
+            .map(|row| std::mem::take(&mut row.holds))
+            .unwrap_or_default()
+        {
+            self.write_limiter(&key, |limiter| {
+                limiter.slots.remove(&job);
+            });
+            *freed.entry(key).or_default() += 1;
+        }
     }
 }
 
