@@ -28,7 +28,7 @@ use proc_macro::TokenStream;
 use crate::expand::expand;
 use crate::policy::Kind;
 
-/// Runs at most one job of a key at any moment, over all workers and machines.
+/// Runs at most one job of a key at any moment, over all workers of the store.
 ///
 /// | argument | value | default | limits |
 /// |---|---|---|---|
@@ -132,7 +132,7 @@ use crate::policy::Kind;
 ///
 /// # Across processes
 ///
-/// The slot is a row in the database, bound to the job that holds it, and is counted there: the limit holds over all workers of one
+/// The slot is a row of the store, bound to the job that holds it, and is counted there: the limit holds over all workers of one
 /// store. It is held exactly while the handler runs, and freed on success, failure, panic and cancellation. When a worker dies, its
 /// slots come back after one lease time.
 #[proc_macro_attribute]
@@ -140,7 +140,7 @@ pub fn mutex(args: TokenStream, item: TokenStream) -> TokenStream {
     expand(Kind::Mutex, args.into(), item.into()).into()
 }
 
-/// Runs at most `limit` jobs of a key at any moment, over all workers and machines.
+/// Runs at most `limit` jobs of a key at any moment, over all workers of the store.
 ///
 /// | argument | value | default | limits |
 /// |---|---|---|---|
@@ -196,7 +196,7 @@ pub fn semaphore(args: TokenStream, item: TokenStream) -> TokenStream {
     expand(Kind::Semaphore, args.into(), item.into()).into()
 }
 
-/// Starts at most `count` jobs of a key per window, over all workers and machines.
+/// Starts at most `count` jobs of a key per window, over all workers of the store.
 ///
 /// | argument | value | default | limits |
 /// |---|---|---|---|
@@ -262,7 +262,7 @@ pub fn semaphore(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Across processes
 ///
-/// Tokens are spent in the transaction that starts the job, by the clock of the database: the limit holds over all workers of one store,
+/// Tokens are spent in the transaction that starts the job, by the clock of the store: the limit holds over all workers of one store,
 /// whatever their own clocks say. Nothing is locked while the handler runs. A worker that dies gives no token back.
 #[proc_macro_attribute]
 pub fn rate_limit(args: TokenStream, item: TokenStream) -> TokenStream {

@@ -129,7 +129,7 @@ impl PolicyError {
             Self::KeyInvalidField { .. } => {
                 "write the name of a field, as in `{customer_id}` or `{customer.id}`"
             }
-            Self::TooSmall { .. } => "to stop a job, pause its queue",
+            Self::TooSmall { .. } => "write how many jobs may run, or may start per window",
             Self::SlidingCountTooLarge => "use `style = \"fixed\"` or `style = \"token_bucket\"`",
             Self::WindowTooFine { .. } => "the shortest window is 1 ms",
             Self::ConcurrencyTwice { .. } => {

@@ -6,7 +6,8 @@ use std::fmt;
 /// What a handler returns.
 pub type JobResult = Result<(), JobError>;
 
-/// Why an attempt failed. Every error converts into it, so `?` works in a handler; it is the text with its sources that is stored.
+/// Why an attempt failed. Every type that implements [`Error`] converts into it, so `?` works in a handler; for a text of its own there
+/// is [`JobError::new`]. What is stored is the text, with those of its sources.
 ///
 /// ```
 /// use warp_runtime::prelude::*;

@@ -41,7 +41,8 @@ pub mod prelude {
     pub use serde::{Deserialize, Serialize};
 
     pub use crate::{
-        Job, JobContext, JobError, JobHandler, JobParameters, JobResult, Memory, Publisher, Retry,
-        Storage, Worker, mutex, rate_limit, semaphore,
+        ConcurrencySpec, Job, JobContext, JobError, JobHandler, JobParameters, JobResult, Key,
+        Memory, Mode, Publisher, RateLimitSpec, Retry, Storage, Style, Window, Worker, mutex,
+        rate_limit, semaphore,
     };
 }

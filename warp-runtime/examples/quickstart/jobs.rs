@@ -91,7 +91,7 @@ impl JobHandler<ResizeImage> for Desk {
 impl JobHandler<SendEmail> for Desk {
     async fn handle(&self, job: SendEmail, ctx: &JobContext) -> JobResult {
         self.work("mail", 40, ctx).await;
-        // One address in twenty is busy at first. The second attempt is a new start, and spends a token.
+        // One address in ten is busy at first. The second attempt is a new start, and spends a token.
         if job.to.ends_with('7') && !ctx.is_last_attempt() {
             return Err(JobError::new("mailbox busy"));
         }
