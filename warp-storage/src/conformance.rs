@@ -115,7 +115,8 @@ macro_rules! store_laws {
                 a_free_key_is_left_to_an_older_head_for_a_second, a_line_longer_than_one_read_drains,
                 a_long_line_of_busy_workers_holds_up_others_for_a_second, lanes_that_nobody_can_run_hold_up_nobody,
                 a_kind_that_gets_its_first_worker_starts_at_once, waiters_that_nobody_could_run_start_when_somebody_comes,
-                waiters_and_policy_free_jobs_are_taken_in_one_order;
+                waiters_and_policy_free_jobs_are_taken_in_one_order,
+                a_small_room_is_not_given_to_younger_jobs;
             rates: a_refused_job_spends_no_token, a_sliding_window_has_no_boundary, fixed_windows_are_aligned_to_the_epoch,
                 odd_ratios_do_not_drift, waiting_costs_no_attempt, every_attempt_is_a_start,
                 the_next_start_is_announced_to_the_microsecond, each_instant_starts_as_many_as_it_has_tokens_for,

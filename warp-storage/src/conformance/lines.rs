@@ -277,3 +277,33 @@ pub async fn waiters_and_policy_free_jobs_are_taken_in_one_order(harness: &dyn H
     }
     Ok(())
 }
+
+/// R43: a waiter that may go is not passed by a younger job because the turn had no room to judge all that are due: those it judged may
+/// turn out to wait for another key.
+pub async fn a_small_room_is_not_given_to_younger_jobs(harness: &dyn Harness) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let mut other = scene.worker(&["b"]).await?;
+    let rates = |key| rate(key, 1, 10, Style::Sliding, Mode::Wait);
+    // The first in line of `r` will find its mutex taken, the second may go.
+    let holds_k = scene.enqueue("b", mutex("k", Mode::Wait)?).await?;
+    let spends_r = scene.enqueue("b", rates("r")?).await?;
+    let spends_q = scene.enqueue("b", rates("q")?).await?;
+    assert_eq!(other.settle(&scene).await?, [holds_k, spends_r, spends_q]);
+    other.end(&scene, holds_k, End::Succeeded).await?;
+    let stuck = scene
+        .enqueue("a", both(mutex("k", Mode::Wait)?, rates("r")?))
+        .await?;
+    let waits = scene.enqueue("a", rates("q")?).await?;
+    assert!(worker.settle(&scene).await?.is_empty());
+    scene.at(9.0);
+    scene.enqueue("b", mutex("k", Mode::Skip)?).await?;
+    other.settle(&scene).await?;
+    scene.at(10.0);
+    let younger = scene.enqueue("a", free()).await?;
+    worker.room = 1;
+    assert_eq!(worker.settle(&scene).await?, [waits]);
+    assert_eq!(scene.state(stuck).await?, JobState::Waiting);
+    assert_eq!(worker.end(&scene, waits, End::Succeeded).await?, [younger]);
+    Ok(())
+}

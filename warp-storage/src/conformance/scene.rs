@@ -1,6 +1,5 @@
 //! What the laws are told with: policies in a word, workers that take turns by hand.
 
-use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -126,17 +125,24 @@ impl<'a> Scene<'a> {
         kinds: &[&str],
         lease: Duration,
     ) -> Result<TestWorker> {
-        let kinds = kinds.iter().map(|&kind| Arc::from(kind)).collect();
-        let queues = BTreeSet::from([Arc::from(queue)]);
-        let id = self
-            .store()
-            .register(NewWorker {
-                name: "law".to_owned(),
-                queues,
-                kinds,
-                lease,
-            })
-            .await?;
+        self.worker_of(&[queue], kinds, lease).await
+    }
+
+    /// A worker for these kinds, with queues and a lease.
+    pub async fn worker_of(
+        &self,
+        queues: &[&str],
+        kinds: &[&str],
+        lease: Duration,
+    ) -> Result<TestWorker> {
+        let set = |names: &[&str]| names.iter().map(|&name| Arc::from(name)).collect();
+        let worker = NewWorker {
+            name: "law".to_owned(),
+            queues: set(queues),
+            kinds: set(kinds),
+            lease,
+        };
+        let id = self.store().register(worker).await?;
         Ok(TestWorker {
             id,
             room: 10,

@@ -32,7 +32,7 @@ impl Tables {
         turn: &Dispatch,
         now: Timestamp,
     ) -> Vec<Unresolved> {
-        let ids = self.fetch(turn, now);
+        let ids = self.fetch(turn, now, None);
         let rows = ids
             .iter()
             .filter_map(|id| self.jobs.get(id))
@@ -48,7 +48,12 @@ impl Tables {
 
     /// The ready jobs of a turn: in one order over all its routes as many as it has room for. What it reads beyond them is there to put
     /// jobs of full keys in line; of that each route has a share, so that none is held up behind another's (R45).
-    pub(super) fn fetch(&mut self, turn: &Dispatch, now: Timestamp) -> Vec<JobId> {
+    pub(super) fn fetch(
+        &mut self,
+        turn: &Dispatch,
+        now: Timestamp,
+        until: Option<Order>,
+    ) -> Vec<JobId> {
         if turn.room == 0 {
             return Vec::new();
         }
@@ -65,6 +70,7 @@ impl Tables {
         let mut read: Vec<(Order, usize)> = ready
             .into_iter()
             .flat_map(|ready| ready.iter().copied().take(turn.fetch).zip(0..))
+            .filter(|&(order, _)| until.is_none_or(|until| order < until))
             .collect();
         read.sort_unstable();
         let mut orders: Vec<(bool, Order)> = read
@@ -78,15 +84,16 @@ impl Tables {
     }
 
     /// The lanes to judge: the due ones of the worker's routes, and as many of the lines of freed keys as slots were freed there, and one.
+    /// With them the first head that was left out: what comes behind it is for the next turn, or it would overtake (R43).
     pub(super) fn lanes_to_judge(
         &mut self,
         turn: &Dispatch,
         freed: &BTreeMap<KeyId, usize>,
         now: Timestamp,
         keys: &mut BTreeSet<KeyId>,
-    ) -> Vec<Lane> {
+    ) -> (Vec<Lane>, Option<Order>) {
         if turn.room == 0 {
-            return Vec::new();
+            return (Vec::new(), None);
         }
         let routes = self.routes_of(turn.worker);
         let mut ids: BTreeSet<LaneId> = BTreeSet::new();
@@ -114,11 +121,12 @@ impl Tables {
             .filter_map(|id| Some((*self.lanes.get(&id)?.waiters.first()?, id)))
             .collect();
         heads.sort_unstable();
-        heads.truncate(turn.room.max(1));
-        heads
+        let left_out = heads.get(turn.room).map(|&(head, _)| head);
+        heads.truncate(turn.room);
+        let lanes = heads
             .into_iter()
-            .filter_map(|(_, id)| self.lane_to_judge(id, turn.room, now, keys))
-            .collect()
+            .filter_map(|(_, id)| self.lane_to_judge(id, turn.room, now, keys));
+        (lanes.collect(), left_out)
     }
 
     fn lane_to_judge(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use warp_policy::Timestamp;
-use warp_policy::admission::{Fleet, KeyId, Lane, LaneUpdate, Plan, Turn, plan};
+use warp_policy::admission::{Fleet, KeyId, Lane, LaneUpdate, Plan, Route, Turn, plan};
 use warp_policy::ids::{JobId, WorkerId};
 
 use super::rows::{Phase, StampCell};
@@ -47,12 +47,12 @@ impl Tables {
                 .take(LOOKS_READ)
                 .map(|(_, key)| key.clone()),
         );
-        let lanes = self.lanes_to_judge(turn, &freed, now, &mut keys);
+        let (lanes, left_out) = self.lanes_to_judge(turn, &freed, now, &mut keys);
 
         let mut candidates = Vec::new();
         let mut failed = std::mem::take(&mut self.unreadable);
         let mut newly_stamped = Vec::new();
-        for id in self.fetch(turn, now) {
+        for id in self.fetch(turn, now, left_out) {
             match self.stamp_candidate(id, resolved.remove(&id)) {
                 Stamped::Not => continue,
                 Stamped::Unreadable(error) => {
@@ -279,7 +279,8 @@ impl Tables {
         routes.iter().filter_map(of_route).chain(looks).min()
     }
 
-    /// Restores the lines of keys that changed outside a worker's turn. Returns how many lanes slept on although they could go.
+    /// Restores the lines of keys that changed outside a worker's turn. Returns how many lanes slept on although they could go, and
+    /// nobody was told to look at them.
     pub(super) fn restore(&mut self, keys: &BTreeSet<KeyId>, now: Timestamp) -> usize {
         let nobody = WorkerId::new(0);
         let fleet = self.fleet(nobody, now);
@@ -296,13 +297,27 @@ impl Tables {
         };
         let decided = plan(turn);
         let wakes = |update: &&LaneUpdate| {
-            let before = self.lanes.get(&update.lane).and_then(|lane| lane.next_at);
-            let after = update.state.as_ref().and_then(|state| state.next_at);
-            after.is_some_and(|after| before.is_none_or(|before| after < before))
+            let (Some(lane), Some(state)) = (self.lanes.get(&update.lane), &update.state) else {
+                return false;
+            };
+            let at = state
+                .next_at
+                .filter(|&at| lane.next_at.is_none_or(|before| at < before));
+            at.is_some_and(|at| !self.will_be_seen(&lane.route, &state.sleeps_on, at))
         };
         let woken = decided.lanes.iter().filter(wakes).count();
         self.apply(decided, keys, nobody, now);
         woken
+    }
+
+    /// Whether some turn will restore the line of a key for the lanes of a route by then: the key is to be looked at, or another of
+    /// these lanes is due. A turn that reads a long line with gaps leaves those behind them to it.
+    fn will_be_seen(&self, route: &Route, key: &KeyId, by: Timestamp) -> bool {
+        let in_time = |at: Option<Timestamp>| at.is_some_and(|at| at <= by);
+        let of_route = self.lines.of(key).filter(|&(other, _)| other == route);
+        let mut lanes = of_route.flat_map(|(_, lanes)| lanes);
+        in_time(self.limiters.get(key).and_then(|row| row.look_at))
+            || lanes.any(|(_, id)| in_time(self.lanes.get(id).and_then(|lane| lane.next_at)))
     }
 }
 

@@ -1,25 +1,29 @@
-//! A store, workers that come, go and die, and a clock that jumps.
+//! A store, its workers, and what can happen to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use warp_policy::admission::Order;
-use warp_policy::ids::JobId;
-use warp_policy::precedence::ExplicitPolicies;
-use warp_policy::{ConcurrencySpec, Key, Mode, RateLimitSpec, Timestamp, Window};
-use warp_storage::conformance::{DAWN, Harness, Scene, TestWorker};
-use warp_storage::model::{End, Event, JobFilter, JobState, NewJob, Ready, Started, Sweep};
+use warp_policy::Timestamp;
+use warp_policy::admission::LINE_READ;
+use warp_policy::declaration::Declared;
+use warp_policy::ids::{JobId, WorkerId};
+use warp_policy::precedence::resolve;
+use warp_storage::conformance::{DAWN, Harness, Scene};
+use warp_storage::model::{End, Finished, NewJob, Resolution, Resolver, Sweep, Unresolved};
 use warp_storage::{Clock, ManualClock, Memory, Store, StoreError};
 
 use crate::Result;
+use crate::jobs;
 use crate::random::Random;
-use crate::witness::{RATES, Witness, keys, policies_skip};
+use crate::witness::Witness;
+use crate::worker::{Mood, Worker};
 
-const LEASE: Duration = Duration::from_secs(60);
-const KINDS: [&str; 3] = ["a", "b", "c"];
-struct InMemory {
-    memory: Memory,
-    clock: ManualClock,
+pub(crate) const LEASE: Duration = Duration::from_secs(60);
+pub(crate) const MAX_LOST: u32 = 3;
+
+pub(crate) struct InMemory {
+    pub(crate) memory: Memory,
+    pub(crate) clock: ManualClock,
 }
 
 impl Harness for InMemory {
@@ -33,380 +37,233 @@ impl Harness for InMemory {
 }
 
 pub(crate) struct World {
-    store: InMemory,
-    random: Random,
-    workers: Vec<Worker>,
-    witness: Witness,
-    jobs: BTreeMap<JobId, NewJob>,
-    /// Whether every worker has had its say since the fleet last changed, and the clock never went back.
-    is_calm: bool,
-    went_back: bool,
+    pub(crate) store: InMemory,
+    pub(crate) random: Random,
+    pub(crate) workers: Vec<Worker>,
+    pub(crate) witness: Witness,
+    pub(crate) jobs: BTreeMap<JobId, NewJob>,
+    pub(crate) skipped: BTreeSet<JobId>,
+    /// Registered workers as the store knows them, those that were killed too.
+    pub(crate) known: BTreeSet<WorkerId>,
+    /// Whether a worker came or went, or the clock went back, since everybody had a turn.
+    pub(crate) is_disturbed: bool,
     /// The latest instant since the clock last went back by more than a second.
-    latest: Timestamp,
-}
-
-struct Worker {
-    inner: TestWorker,
-    kinds: Vec<&'static str>,
-    ends: BTreeMap<JobId, Timestamp>,
+    pub(crate) latest: Timestamp,
+    /// Until then starts may count that were booked before the clock went back, and that the witness has forgotten.
+    pub(crate) odd_until: Timestamp,
+    /// Reports that were made, to be made again.
+    old_reports: Vec<Finished>,
 }
 
 impl World {
     pub(crate) fn new(seed: u64) -> Self {
         let clock = ManualClock::new(DAWN);
-        let store = InMemory {
-            memory: Memory::with_clock(clock.clone()),
-            clock,
-        };
         Self {
-            store,
-            random: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+            store: InMemory {
+                memory: Memory::with_clock(clock.clone()),
+                clock,
+            },
+            random: Random::new(seed),
             workers: Vec::new(),
             witness: Witness::default(),
             jobs: BTreeMap::new(),
-            is_calm: true,
-            went_back: false,
+            skipped: BTreeSet::new(),
+            known: BTreeSet::new(),
+            is_disturbed: false,
             latest: DAWN,
+            odd_until: DAWN,
+            old_reports: Vec::new(),
         }
     }
 
-    pub(crate) async fn live(&mut self) -> Result<()> {
-        for _ in 0..250 {
-            match self.random.below(100) {
-                0..25 => self.enqueue().await?,
-                25..75 => self.somebody_takes_a_turn().await?,
-                75..90 => self.time_passes(),
-                90..93 => self.a_worker_comes(None).await?,
-                93..95 => self.a_worker_leaves().await?,
-                95..96 => self.a_worker_dies(),
-                _ => self.sweep().await?,
-            }
-        }
-        self.finish().await
+    pub(crate) fn now(&self) -> Timestamp {
+        self.store.clock.now()
     }
 
-    async fn enqueue(&mut self) -> Result<()> {
-        for _ in 0..=self.random.below(4) {
-            let mut explicit = ExplicitPolicies::default();
-            let mode = if self.random.below(4) == 0 {
-                Mode::Skip
-            } else {
-                Mode::Wait
-            };
-            if self.random.below(3) > 0 {
-                let key = Key::new(["k0", "k1", "k2"][self.random.below(3)])?;
-                let limit = u32::try_from(1 + self.random.below(3))?;
-                explicit.concurrency =
-                    Some(ConcurrencySpec::semaphore(key, limit)?.with_mode(mode));
-            }
-            for (key, style, count, seconds) in RATES {
-                if self.random.below(4) == 0 {
-                    let window = Window::from_duration(Duration::from_secs(seconds))?;
-                    let spec = RateLimitSpec::new(Key::new(key)?, count, window)?
-                        .with_mode(mode)
-                        .with_style(style)?;
-                    explicit.rate_limits.push(spec);
-                }
-            }
-            let ready = match self.random.below(5) {
-                0 => Ready::In(Duration::from_millis(self.random.below(3_000) as u64)),
-                _ => Ready::Now,
-            };
-            let job = NewJob {
-                kind: KINDS[self.random.below(3)].into(),
-                queue: "default".into(),
-                payload: "null".to_owned(),
-                priority: [0, 0, 0, 1, -1][self.random.below(5)],
-                ready,
-                explicit,
-            };
-            let id = self.store.memory.enqueue(vec![job.clone()]).await?[0];
-            self.jobs.insert(id, job);
-        }
+    /// Whether the clock went back a little and has not caught up: what was due is then due again in less than a second (R49).
+    pub(crate) fn is_behind(&self) -> bool {
+        self.now() < self.latest
+    }
+
+    pub(crate) async fn enqueue(&mut self) -> Result<()> {
+        let jobs = jobs::some(&mut self.random)?;
+        let ids = self.store.memory.enqueue(jobs.clone()).await?;
+        self.jobs.extend(ids.into_iter().zip(jobs));
         Ok(())
     }
 
-    fn time_passes(&mut self) {
-        let clock = &self.store.clock;
-        match self.random.below(60) {
-            0 => clock.advance(Duration::from_secs(100)),
-            1 => clock.set(
-                clock
-                    .now()
-                    .minus(Duration::from_millis(self.random.below(900) as u64)),
-            ),
-            2 => clock.set(
-                clock
-                    .now()
-                    .minus(Duration::from_secs(2 + self.random.below(50) as u64)),
-            ),
-            _ => clock.advance(Duration::from_millis(self.random.below(2_000) as u64)),
-        }
-        let now = clock.now();
-        self.went_back |= now < self.latest;
+    pub(crate) fn set_clock(&mut self, now: Timestamp) {
+        self.store.clock.set(now);
         if now < self.latest.minus(Duration::from_secs(1)) {
-            // The known starts may have been moved to any instant since (R49); the witness begins anew.
-            self.witness.starts.clear();
+            self.witness.clock_went_back();
+            self.odd_until = self
+                .odd_until
+                .max(self.latest.plus(Duration::from_secs(20)));
             self.latest = now;
+            self.is_disturbed = true;
         }
         self.latest = self.latest.max(now);
     }
 
-    async fn a_worker_comes(&mut self, kinds: Option<Vec<&'static str>>) -> Result<()> {
-        let kinds = kinds.unwrap_or_else(|| {
-            KINDS
-                .into_iter()
-                .filter(|_| self.random.below(2) == 0)
-                .collect()
-        });
+    pub(crate) async fn a_worker_comes(
+        &mut self,
+        queues: Vec<&'static str>,
+        kinds: Vec<&'static str>,
+    ) -> Result<()> {
         let scene = Scene::new(&self.store);
-        let mut inner = scene.worker_on("default", &kinds, LEASE).await?;
+        let listener = scene.listen();
+        let mut inner = scene.worker_of(&queues, &kinds, LEASE).await?;
         inner.room = 1 + self.random.below(5);
         inner.fetch = inner.room + self.random.below(20);
+        self.known.insert(inner.id);
         self.workers.push(Worker {
             inner,
             kinds,
+            queues,
+            mood: Mood::Works,
             ends: BTreeMap::new(),
+            listener,
+            wakes_at: Some(self.now()),
         });
-        self.is_calm = false;
+        self.is_disturbed = true;
         Ok(())
     }
 
-    async fn a_worker_leaves(&mut self) -> Result<()> {
-        if self.workers.is_empty() {
-            return Ok(());
-        }
-        let worker = self
-            .workers
-            .swap_remove(self.random.below(self.workers.len()));
-        self.witness.forget(&worker.inner.running);
-        self.is_calm = false;
+    /// It stops at once; what it still ran goes back.
+    pub(crate) async fn a_worker_leaves(&mut self, index: usize) -> Result<()> {
+        let worker = self.workers.swap_remove(index);
+        self.is_disturbed = true;
+        self.known.remove(&worker.inner.id);
         match self.store.memory.deregister(worker.inner.id).await {
-            Err(StoreError::WorkerGone { .. }) | Ok(()) => Ok(()),
+            Ok(()) => {
+                for job in self.witness.gone(worker.inner.id) {
+                    self.witness.end(job, End::Returned);
+                }
+                Ok(())
+            }
+            Err(StoreError::WorkerGone { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Nobody is told; its lease runs out.
-    fn a_worker_dies(&mut self) {
-        if let Some(worker) = self.workers.pop() {
-            self.witness.forget(&worker.inner.running);
-            self.is_calm = false;
+    pub(crate) async fn a_worker_drains(&mut self, index: usize) -> Result<()> {
+        let worker = &mut self.workers[index];
+        if self.store.memory.drain(worker.inner.id).await.is_ok() {
+            worker.mood = Mood::Drains;
+            self.is_disturbed = true;
         }
+        Ok(())
     }
 
-    async fn sweep(&mut self) -> Result<()> {
-        let swept = self.store.memory.sweep(Sweep { max_lost: 1_000 }).await?;
-        for (dead, _) in &swept.dead {
-            // It was silent for its lease, by a jump of the clock; what it still does is not promised.
-            if let Some(index) = self
-                .workers
-                .iter()
-                .position(|worker| worker.inner.id == *dead)
-            {
-                let worker = self.workers.swap_remove(index);
-                self.witness.forget(&worker.inner.running);
+    /// Nobody is told: its lease runs out. Until then it holds what it held (R80).
+    pub(crate) fn a_worker_dies(&mut self, index: usize) {
+        self.workers.swap_remove(index);
+        self.is_disturbed = true;
+    }
+
+    /// R80, R84, R44.
+    pub(crate) async fn sweep(&mut self) -> Result<()> {
+        let max_lost = MAX_LOST;
+        let swept = self.store.memory.sweep(Sweep { max_lost }).await?;
+        for &(dead, number) in &swept.dead {
+            let lost = self.witness.gone(dead);
+            if !self.known.remove(&dead) || lost.len() != number {
+                return Err(format!("{lost:?} were lost with {dead}, not {number} jobs").into());
             }
-            self.is_calm = false;
+            for job in lost {
+                let history = self.witness.histories.entry(job).or_default();
+                history.lost += 1;
+                if history.lost == MAX_LOST {
+                    let error = "its worker died 3 times; at most 3 are allowed".to_owned();
+                    history.end = Some(End::Failed { error });
+                }
+            }
+            self.is_disturbed = true;
         }
-        if swept.repaired > 0 && self.is_calm && !self.went_back {
+        // Beyond what a turn reads of a line, who is left to whom for a second is only known roughly.
+        let is_exact = self.waiting().await?.len() <= LINE_READ && !self.is_behind();
+        if swept.repaired > 0 && is_exact {
             return Err(format!("{} wake-ups were lost", swept.repaired).into());
         }
         Ok(())
     }
 
-    async fn somebody_takes_a_turn(&mut self) -> Result<()> {
-        if self.workers.is_empty() {
-            return self.a_worker_comes(None).await;
+    /// One turn. Returns how much it did, and whether it asks for another turn at once.
+    pub(crate) async fn take_turn(&mut self, index: usize) -> Result<(usize, bool)> {
+        let now = self.now();
+        let before = self.waiting().await?;
+        let scene = Scene::new(&self.store);
+        let worker = &mut self.workers[index];
+        let mut finished = Vec::new();
+        for job in worker.over(now) {
+            worker.ends.remove(&job);
+            finished.push(worker.inner.take_out(job, an_end(&mut self.random))?);
         }
-        let index = self.random.below(self.workers.len());
-        self.take_turn(index).await?;
-        Ok(())
-    }
-
-    /// Ends what is over and starts what can be, until there is nothing more. Returns when there will be.
-    async fn take_turn(&mut self, index: usize) -> Result<Option<Timestamp>> {
-        for _ in 0..1_000 {
-            let now = self.store.clock.now();
-            let scene = Scene::new(&self.store);
-            let worker = &mut self.workers[index];
-            let over: Vec<JobId> = worker
-                .ends
-                .iter()
-                .filter(|&(_, &at)| at <= now)
-                .map(|(&id, _)| id)
-                .collect();
-            let mut finished = Vec::new();
-            for id in over {
-                worker.ends.remove(&id);
-                let at = worker
-                    .inner
-                    .running
-                    .iter()
-                    .position(|started| started.job == id)
-                    .ok_or("not running")?;
-                let started = worker.inner.running.remove(at);
-                self.witness.forget(std::slice::from_ref(&started));
-                let end = match self.random.below(8) {
-                    0 => End::Retry {
-                        error: "busy".to_owned(),
-                        after: Duration::from_millis(500),
-                    },
-                    1 => End::Failed {
-                        error: "broken".to_owned(),
-                    },
-                    2 => End::Returned,
-                    _ => End::Succeeded,
-                };
-                finished.push(warp_storage::model::Finished {
-                    job: id,
-                    claim: started.claim,
-                    end,
-                });
-            }
-            let had = worker.inner.running.len();
-            let turn = match worker.inner.turn(&scene, finished, &Resolve).await {
-                Ok(turn) => turn,
-                Err(error)
-                    if matches!(error.downcast_ref(), Some(StoreError::WorkerGone { .. })) =>
-                {
-                    let worker = self.workers.swap_remove(index);
-                    self.witness.forget(&worker.inner.running);
-                    self.is_calm = false;
-                    return Ok(None);
-                }
-                Err(error) => return Err(error),
-            };
-            if !turn.stale.is_empty() {
-                return Err("a result of a live worker was refused".into());
-            }
-            let started = worker.inner.running[had..].to_vec();
-            for started in &started {
-                if !worker.kinds.contains(&&*started.kind) {
-                    return Err("it got a job of a kind that it lacks".into());
-                }
-                let takes = Duration::from_millis(self.random.below(4_000) as u64);
-                worker.ends.insert(started.job, now.plus(takes));
-            }
-            let has_room = worker.inner.running.len() < worker.inner.room;
-            self.check(&started).await?;
-            if !has_room {
-                return Ok(None);
-            }
-            if turn.next_at.is_none_or(|at| at > turn.now) {
-                return Ok(turn.next_at);
-            }
+        let reported = finished.len();
+        if self.random.one_in(30) {
+            finished.extend(self.old_reports.pop());
         }
-        Err("the worker spins".into())
-    }
-
-    /// What must hold of jobs that have just started.
-    async fn check(&mut self, started: &[Started]) -> Result<()> {
-        let waiting = JobFilter {
-            state: Some(JobState::Waiting),
-            limit: usize::MAX,
-            ..JobFilter::default()
+        let had = worker.inner.running.len();
+        let turn = match worker.inner.turn(&scene, finished.clone(), &Explicit).await {
+            Ok(turn) => turn,
+            Err(error) => {
+                let is_gone = matches!(error.downcast_ref(), Some(StoreError::WorkerGone { .. }));
+                if !is_gone || self.known.contains(&worker.inner.id) {
+                    return Err(error);
+                }
+                // It was declared dead, and begins anew.
+                let worker = self.workers.swap_remove(index);
+                self.a_worker_comes(worker.queues, worker.kinds).await?;
+                return Ok((1, true));
+            }
         };
-        let waiting = self.store.memory.jobs(waiting).await?;
-        for started in started {
-            let job = &self.jobs[&started.job];
-            self.witness.start(started, &job.explicit)?;
-            let view = self.store.memory.job(started.job).await?.ok_or("gone")?;
-            let order =
-                |view: &warp_storage::model::Job| Order::new(view.priority, view.place, view.id);
-            let overtaken = waiting.iter().find(|other| {
-                let other_job = &self.jobs[&other.id];
-                let same_keys = keys(&other_job.explicit) == keys(&job.explicit);
-                other.kind == view.kind && same_keys && order(other) < order(&view)
-            });
-            if let Some(other) = overtaken {
-                return Err(
-                    format!("job {} overtook {} in its own lane", started.job, other.id).into(),
-                );
-            }
+        let repeated: Vec<JobId> = finished[reported..].iter().map(|old| old.job).collect();
+        if turn.stale != repeated {
+            return Err(format!("{:?} were refused, {repeated:?} were old", turn.stale).into());
         }
-        Ok(())
+        worker.sleep(&turn);
+        let asks_again = worker.has_room() && turn.next_at.is_some_and(|at| at <= turn.now);
+        let started = worker.inner.running[had..].to_vec();
+        for started in &started {
+            let takes = match self.random.below(20) {
+                0 => self.random.millis(30_000),
+                1..5 => Duration::ZERO,
+                _ => self.random.millis(4_000),
+            };
+            worker.ends.insert(started.job, now.plus(takes));
+        }
+        for report in finished.drain(..reported) {
+            self.witness.end(report.job, report.end.clone());
+            self.old_reports.push(report);
+        }
+        self.check_turn(index, &turn, &before).await?;
+        Ok((turn.started.len() + turn.refused, asks_again))
     }
+}
 
-    /// Everything ends once somebody serves every kind, and nothing is left.
-    async fn finish(&mut self) -> Result<()> {
-        self.a_worker_comes(Some(KINDS.to_vec())).await?;
-        for _ in 0..20_000 {
-            let mut next = self.store.clock.now().plus(Duration::from_secs(1));
-            for index in (0..self.workers.len()).rev() {
-                if let Some(at) = self.take_turn(index).await? {
-                    next = next.min(at);
-                }
-            }
-            for worker in &self.workers {
-                next = worker.ends.values().copied().fold(next, Timestamp::min);
-            }
-            self.is_calm = true;
-            self.sweep().await?;
-            let mut left = false;
-            for state in [
-                JobState::Scheduled,
-                JobState::Enqueued,
-                JobState::Waiting,
-                JobState::Processing,
-            ] {
-                let one = JobFilter {
-                    state: Some(state),
-                    limit: 1,
-                    ..JobFilter::default()
-                };
-                left |= !self.store.memory.jobs(one).await?.is_empty();
-            }
-            if !left {
-                return self.check_the_end().await;
-            }
-            self.store
-                .clock
-                .set(next.max(self.store.clock.now().plus_micros(1)));
-        }
-        Err("jobs are left".into())
-    }
-
-    async fn check_the_end(&self) -> Result<()> {
-        if self.witness.running.values().any(|jobs| !jobs.is_empty()) {
-            return Err("something still runs".into());
-        }
-        for (&id, job) in &self.jobs {
-            let log = self.store.memory.log(id).await?;
-            let ends = log.iter().filter(|entry| {
-                matches!(
-                    entry.event,
-                    Event::Succeeded | Event::Failed { .. } | Event::Skipped(_)
-                )
-            });
-            if ends.count() != 1 {
-                return Err(format!("job {id} was not recorded exactly once: {log:?}").into());
-            }
-            let was_skipped = log
-                .iter()
-                .any(|entry| matches!(entry.event, Event::Skipped(_)));
-            let may_skip = policies_skip(&job.explicit);
-            if was_skipped && (!may_skip || self.witness.started.contains(&id)) {
-                return Err(
-                    format!("job {id} was skipped, but it waits, or had started: {log:?}").into(),
-                );
-            }
-        }
-        Ok(())
+fn an_end(random: &mut Random) -> End {
+    match random.below(9) {
+        0 => End::Retry {
+            error: "busy".to_owned(),
+            after: random.millis(2_000),
+        },
+        1 => End::Failed {
+            error: "broken".to_owned(),
+        },
+        2 => End::Returned,
+        _ => End::Succeeded,
     }
 }
 
 /// Resolves to the explicit policies.
 #[derive(Debug)]
-struct Resolve;
+struct Explicit;
 
-impl warp_storage::model::Resolver for Resolve {
-    fn resolve(&self, job: &warp_storage::model::Unresolved) -> warp_storage::model::Resolution {
-        use warp_policy::declaration::Declared;
-        match warp_policy::precedence::resolve(&job.explicit, &Declared::NONE, &Declared::NONE, &())
-        {
-            Ok(stamp) => warp_storage::model::Resolution::Stamp(stamp),
-            Err(error) => warp_storage::model::Resolution::Fail(error.to_string()),
+impl Resolver for Explicit {
+    fn resolve(&self, job: &Unresolved) -> Resolution {
+        match resolve(&job.explicit, &Declared::NONE, &Declared::NONE, &()) {
+            Ok(stamp) => Resolution::Stamp(stamp),
+            Err(error) => Resolution::Fail(error.to_string()),
         }
     }
 }
