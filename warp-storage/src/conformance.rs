@@ -130,7 +130,8 @@ macro_rules! store_laws {
             resolution: the_stamp_is_written_by_the_turn_that_judges, a_job_left_for_lack_of_room_is_not_stamped,
                 a_stamped_job_is_not_resolved_again, a_job_that_cannot_be_resolved_fails;
             bad_rows: a_damaged_stamp_fails_that_job_only, a_waiting_job_that_fails_is_reported,
-                a_damaged_stamp_of_a_running_job_leaks_no_slot;
+                a_damaged_stamp_of_a_running_job_leaks_no_slot, a_damaged_elder_frees_its_keys,
+                a_damaged_elder_frees_the_keys_of_other_turns;
             workers: a_worker_gets_only_its_kinds_and_queues, a_draining_worker_is_no_longer_counted_on,
                 a_silent_worker_is_declared_dead_once, a_turn_of_a_dead_worker_is_refused, a_job_is_lost_only_so_often,
                 a_clock_that_went_back_delays_no_reclaim_by_more_than_a_lease, a_worker_that_leaves_gives_its_jobs_back,

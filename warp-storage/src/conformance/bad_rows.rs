@@ -4,7 +4,7 @@ use warp_policy::declaration::Declared;
 use warp_policy::precedence::resolve;
 use warp_policy::{Mode, Style};
 
-use super::policies::{both, mutex, rate, semaphore};
+use super::policies::{both, mutex, rate, semaphore, slot, token};
 use super::scene::Explicit;
 use super::{Harness, Outcome, Scene};
 use crate::model::{End, JobState};
@@ -106,4 +106,60 @@ pub async fn a_damaged_stamp_of_a_running_job_leaks_no_slot(harness: &dyn Harnes
         last = next;
     }
     Ok(())
+}
+
+/// R46: what was kept for an elder is free when its row turns out to be damaged.
+pub async fn a_damaged_elder_frees_its_keys(harness: &dyn Harness) -> Outcome {
+    let sweeps = async |scene: &Scene<'_>| -> Outcome {
+        scene.sweep().await?;
+        Ok(())
+    };
+    damaged_elder(harness, sweeps).await
+}
+
+/// R46: also those of its keys that the turn which found it had no other business with.
+pub async fn a_damaged_elder_frees_the_keys_of_other_turns(harness: &dyn Harness) -> Outcome {
+    let asks_for_a_token = async |scene: &Scene<'_>| -> Outcome {
+        scene.enqueue("a", token()?).await?;
+        Ok(())
+    };
+    damaged_elder(harness, asks_for_a_token).await
+}
+
+/// Damages an elder for which a slot is kept, and lets `happens` lead somebody to the line of its other key.
+async fn damaged_elder(
+    harness: &dyn Harness,
+    happens: impl AsyncFn(&Scene<'_>) -> Outcome,
+) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let first = scene.enqueue("a", token()?).await?;
+    worker.settle(&scene).await?;
+    let elder = scene.enqueue("a", both(slot()?, token()?)).await?;
+    worker.settle(&scene).await?;
+    worker.end(&scene, first, End::Succeeded).await?;
+    for round in 1..=4 {
+        scene.at(10.0 * f64::from(round) - 1.0);
+        let takes_the_slot = scene.enqueue("a", slot()?).await?;
+        worker.settle(&scene).await?;
+        if scene.state(takes_the_slot).await? == JobState::Waiting {
+            if harness.overwrite_stamp(elder, "{").is_none() {
+                harness.skipped("damaged rows");
+                return Ok(());
+            }
+            happens(&scene).await?;
+            worker.settle(&scene).await?;
+            assert_eq!(scene.state(elder).await?, JobState::Failed);
+            assert_eq!(scene.state(takes_the_slot).await?, JobState::Processing);
+            return Ok(());
+        }
+        scene.at(10.0 * f64::from(round));
+        let takes_the_token = scene.enqueue("a", token()?).await?;
+        worker.settle(&scene).await?;
+        scene.at(10.0 * f64::from(round) + 1.0);
+        for id in [takes_the_slot, takes_the_token] {
+            worker.end(&scene, id, End::Succeeded).await?;
+        }
+    }
+    panic!("there was no elder");
 }

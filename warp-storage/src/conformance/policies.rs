@@ -51,3 +51,13 @@ pub(super) fn both(mut one: ExplicitPolicies, other: ExplicitPolicies) -> Explic
     one.rate_limits.extend(other.rate_limits);
     one
 }
+
+/// A mutex that is taken, beside [`token`], by jobs of two keys.
+pub(super) fn slot() -> Result<ExplicitPolicies> {
+    mutex("slot", Mode::Wait)
+}
+
+/// One start every ten seconds.
+pub(super) fn token() -> Result<ExplicitPolicies> {
+    rate("token", 1, 10, Style::Sliding, Mode::Wait)
+}

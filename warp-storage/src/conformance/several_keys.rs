@@ -1,9 +1,8 @@
 //! Jobs of several keys (R46).
 
-use warp_policy::precedence::ExplicitPolicies;
 use warp_policy::{Mode, Style};
 
-use super::policies::{both, mutex, rate};
+use super::policies::{both, mutex, rate, slot, token};
 use super::{Harness, Outcome, Scene};
 use crate::model::{End, JobState};
 
@@ -115,14 +114,4 @@ pub async fn an_elder_that_nobody_can_run_frees_its_keys(harness: &dyn Harness) 
         }
     }
     panic!("there was no elder");
-}
-
-type Policies = Result<ExplicitPolicies, Box<dyn std::error::Error>>;
-
-fn slot() -> Policies {
-    mutex("slot", Mode::Wait)
-}
-
-fn token() -> Policies {
-    rate("token", 1, 10, Style::Sliding, Mode::Wait)
 }

@@ -182,8 +182,28 @@ impl Tables {
         })
     }
 
+    /// The locked keys of a turn. Lanes whose heads cannot be judged go while a line is read; keys that were read before are then read
+    /// again, since such a lane may be their elder.
+    pub(super) fn key_states(
+        &mut self,
+        keys: &BTreeSet<KeyId>,
+        fleet: &Fleet,
+        now: Timestamp,
+    ) -> BTreeMap<KeyId, KeyState> {
+        loop {
+            let failed = self.unreadable.len();
+            let mut states = BTreeMap::new();
+            for key in keys {
+                states.insert(key.clone(), self.key_state(key, fleet, now));
+            }
+            if self.unreadable.len() == failed {
+                return states;
+            }
+        }
+    }
+
     /// A locked key with its line.
-    pub(super) fn key_state(&mut self, key: &KeyId, fleet: &Fleet, now: Timestamp) -> KeyState {
+    fn key_state(&mut self, key: &KeyId, fleet: &Fleet, now: Timestamp) -> KeyState {
         let runnable = || self.lines.of(key).filter(|(route, _)| fleet.can_run(route));
         let is_long = runnable().map(|(_, lanes)| lanes.len()).sum::<usize>() > LINE_READ;
         let mut line: Vec<(Order, LaneId)> = runnable()
@@ -247,7 +267,12 @@ impl Tables {
         loop {
             let lane = self.lanes.get(&id)?;
             let Some(&head) = lane.waiters.first() else {
+                // What its keys kept for it as their elder is for others now.
+                let keys = lane.keys.clone();
                 self.delete_lane(id);
+                for key in keys {
+                    self.write_limiter(&key, |row| row.look_at = Some(now));
+                }
                 return None;
             };
             if let Some(demand) = self.demand_of(head.id(), id) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use warp_policy::Timestamp;
-use warp_policy::admission::{Fleet, KeyId, Lane, LaneUpdate, Plan, Route, Turn, plan};
+use warp_policy::admission::{Fleet, KeyId, LaneUpdate, Plan, Route, Turn, plan};
 use warp_policy::ids::{JobId, WorkerId};
 
 use super::rows::{Phase, StampCell};
@@ -80,17 +80,13 @@ impl Tables {
         self.operations.candidates += candidates.len() as u64;
         self.operations.lanes += lanes.len() as u64;
 
-        let states = keys
-            .iter()
-            .map(|key| (key.clone(), self.key_state(key, &fleet, now)))
-            .collect();
         let decided = plan(Turn {
             now,
             fleet: fleet.clone(),
             room: turn.room,
             candidates,
-            lanes: self.still_there(lanes),
-            keys: states,
+            lanes,
+            keys: self.key_states(&keys, &fleet, now),
         });
         self.unstamp_the_untouched(newly_stamped, &decided);
         let refused = decided.waits.len() + decided.skips.len();
@@ -223,14 +219,6 @@ impl Tables {
         }
     }
 
-    /// The lanes that are left after rows that cannot be judged were taken out.
-    fn still_there(&self, lanes: Vec<Lane>) -> Vec<Lane> {
-        lanes
-            .into_iter()
-            .filter(|lane| self.lanes.contains_key(&lane.view.id))
-            .collect()
-    }
-
     /// Whether the plan lets a lane wake that this worker cannot take itself.
     fn wakes_others(&self, plan: &Plan, fleet: &Fleet) -> bool {
         let new = plan
@@ -284,12 +272,9 @@ impl Tables {
     pub(super) fn restore(&mut self, keys: &BTreeSet<KeyId>, now: Timestamp) -> usize {
         let nobody = WorkerId::new(0);
         let fleet = self.fleet(nobody, now);
-        let keys_read = keys
-            .iter()
-            .map(|key| (key.clone(), self.key_state(key, &fleet, now)));
         let turn = Turn {
             now,
-            keys: keys_read.collect(),
+            keys: self.key_states(keys, &fleet, now),
             fleet,
             room: 0,
             candidates: Vec::new(),
