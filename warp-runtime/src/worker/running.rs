@@ -37,7 +37,7 @@ impl Running {
     }
 
     /// Starts the handler of a claimed job. Gives the end at once where there is none to start.
-    pub(super) fn start(&mut self, started: Started) -> Option<Finished> {
+    pub(super) fn start(&mut self, mut started: Started) -> Option<Finished> {
         let Some(handler) = self.handlers.find(&started.kind) else {
             let error = format!("this worker has no handler for `{}`", started.kind);
             return Some(Finished {
@@ -58,7 +58,7 @@ impl Running {
         };
         let task = self
             .tasks
-            .spawn(handler.run(started.payload.clone(), context));
+            .spawn(handler.run(std::mem::take(&mut started.payload), context));
         self.jobs.insert(task.id(), started);
         None
     }
