@@ -34,7 +34,7 @@ use warp_policy::ids::JobId;
 
 pub use self::scene::{Listener, Scene, TestWorker};
 use crate::clock::ManualClock;
-use crate::store::Store;
+use crate::store::{Store, async_trait};
 
 /// The instant at which the clock of every law stands at first.
 pub const DAWN: Timestamp = Timestamp::from_secs(1_754_006_400);
@@ -42,8 +42,9 @@ pub const DAWN: Timestamp = Timestamp::from_secs(1_754_006_400);
 /// What a law returns; a violated one panics, one that could not be tried gives the error.
 pub type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// A store to try the laws on: fresh for each of them.
-pub trait Harness {
+/// A store to try the laws on: fresh for each of them. Its questions are `async`, since a database answers them by queries.
+#[async_trait]
+pub trait Harness: Send + Sync {
     /// The store.
     fn store(&self) -> &dyn Store;
 
@@ -51,32 +52,32 @@ pub trait Harness {
     fn clock(&self) -> &ManualClock;
 
     /// How often the row of a job was written.
-    fn job_writes(&self, _: JobId) -> Option<u32> {
+    async fn job_writes(&self, _: JobId) -> Option<u32> {
         None
     }
 
     /// How many ready jobs and lanes have been judged so far.
-    fn judgements(&self) -> Option<u64> {
+    async fn judgements(&self) -> Option<u64> {
         None
     }
 
     /// How often a limiter's row was written so far.
-    fn limiter_writes(&self) -> Option<u64> {
+    async fn limiter_writes(&self) -> Option<u64> {
         None
     }
 
     /// Damages the stamp of a job.
-    fn overwrite_stamp(&self, _: JobId, _: &str) -> Option<()> {
+    async fn overwrite_stamp(&self, _: JobId, _: &str) -> Option<()> {
         None
     }
 
     /// Lets every lane sleep without an end.
-    fn lose_wake_ups(&self) -> Option<()> {
+    async fn lose_wake_ups(&self) -> Option<()> {
         None
     }
 
     /// Whether the backend's own books are in order. Asked after every law.
-    fn audit(&self) -> Outcome {
+    async fn audit(&self) -> Outcome {
         Ok(())
     }
 
@@ -152,7 +153,7 @@ macro_rules! store_laws {
             async fn $law() -> $crate::conformance::Outcome {
                 let harness = $harness;
                 $crate::conformance::$topic::$law(&harness).await?;
-                $crate::conformance::Harness::audit(&harness)
+                $crate::conformance::Harness::audit(&harness).await
             })+
         })+
     };

@@ -2,6 +2,7 @@
 
 use warp_policy::ids::JobId;
 use warp_storage::conformance::{DAWN, Harness, Outcome};
+use warp_storage::store::async_trait;
 use warp_storage::{ManualClock, Memory, Store, store_laws};
 
 struct InMemory {
@@ -19,6 +20,7 @@ impl InMemory {
     }
 }
 
+#[async_trait]
 impl Harness for InMemory {
     fn store(&self) -> &dyn Store {
         &self.memory
@@ -28,30 +30,30 @@ impl Harness for InMemory {
         &self.clock
     }
 
-    fn job_writes(&self, job: JobId) -> Option<u32> {
+    async fn job_writes(&self, job: JobId) -> Option<u32> {
         Some(self.memory.writes(job))
     }
 
-    fn judgements(&self) -> Option<u64> {
+    async fn judgements(&self) -> Option<u64> {
         let operations = self.memory.operations();
         Some(operations.candidates + operations.lanes)
     }
 
-    fn limiter_writes(&self) -> Option<u64> {
+    async fn limiter_writes(&self) -> Option<u64> {
         Some(self.memory.operations().limiter_writes)
     }
 
-    fn overwrite_stamp(&self, job: JobId, text: &str) -> Option<()> {
+    async fn overwrite_stamp(&self, job: JobId, text: &str) -> Option<()> {
         self.memory.overwrite_stamp(job, text);
         Some(())
     }
 
-    fn lose_wake_ups(&self) -> Option<()> {
+    async fn lose_wake_ups(&self) -> Option<()> {
         self.memory.lose_wake_ups();
         Some(())
     }
 
-    fn audit(&self) -> Outcome {
+    async fn audit(&self) -> Outcome {
         Ok(self.memory.audit()?)
     }
 }

@@ -36,7 +36,7 @@ pub async fn a_damaged_stamp_fails_that_job_only(harness: &dyn Harness) -> Outco
         (ready, "[]"),
     ];
     for (id, text) in damaged {
-        if harness.overwrite_stamp(id, text).is_none() {
+        if harness.overwrite_stamp(id, text).await.is_none() {
             harness.skipped("damaged rows");
             return Ok(());
         }
@@ -72,7 +72,7 @@ pub async fn a_waiting_job_that_fails_is_reported(harness: &dyn Harness) -> Outc
         ids.push(scene.enqueue("a", mutex("k", Mode::Wait)?).await?);
     }
     worker.settle(&scene).await?;
-    if harness.overwrite_stamp(ids[1], "{").is_none() {
+    if harness.overwrite_stamp(ids[1], "{").await.is_none() {
         harness.skipped("damaged rows");
         return Ok(());
     }
@@ -97,7 +97,7 @@ pub async fn a_damaged_stamp_of_a_running_job_leaks_no_slot(harness: &dyn Harnes
     for text in ["{", "{\"v\":1}"] {
         let next = scene.enqueue("a", semaphore("k", 1, Mode::Wait)?).await?;
         assert!(worker.settle(&scene).await?.is_empty());
-        if harness.overwrite_stamp(last, text).is_none() {
+        if harness.overwrite_stamp(last, text).await.is_none() {
             harness.skipped("damaged rows");
             return Ok(());
         }
@@ -143,7 +143,7 @@ async fn damaged_elder(
         let takes_the_slot = scene.enqueue("a", slot()?).await?;
         worker.settle(&scene).await?;
         if scene.state(takes_the_slot).await? == JobState::Waiting {
-            if harness.overwrite_stamp(elder, "{").is_none() {
+            if harness.overwrite_stamp(elder, "{").await.is_none() {
                 harness.skipped("damaged rows");
                 return Ok(());
             }

@@ -56,18 +56,18 @@ async fn costs_little(
     let mut worker = scene.worker(&["a"]).await?;
     worker.room = 20;
     worker.fetch = 500;
-    let before = harness.judgements();
+    let before = harness.judgements().await;
     let starts = worker.work_off(&scene, takes).await?;
     let started: Vec<_> = starts.iter().map(|&(id, _)| id).collect();
     assert_eq!(started, ids);
-    if let (Some(before), Some(after)) = (before, harness.judgements()) {
+    if let (Some(before), Some(after)) = (before, harness.judgements().await) {
         let judged = after - before;
         assert!(judged <= most_judgements, "{judged} judgements");
     } else {
         harness.skipped("how much is judged");
     }
     for id in ids {
-        let Some(writes) = harness.job_writes(id) else {
+        let Some(writes) = harness.job_writes(id).await else {
             harness.skipped("how often a row is written");
             break;
         };

@@ -14,13 +14,13 @@ pub async fn foreign_kinds_cost_nothing(harness: &dyn Harness) -> Outcome {
         .enqueue_many((0..100_000).map(|_| new_job("foreign")).collect())
         .await?;
     let mut worker = scene.worker(&["a"]).await?;
-    let before = harness.judgements();
+    let before = harness.judgements().await;
     for _ in 0..10 {
         let id = scene.enqueue("a", free()).await?;
         assert_eq!(worker.start(&scene).await?, [id]);
         worker.running.clear();
     }
-    match (before, harness.judgements()) {
+    match (before, harness.judgements().await) {
         (Some(before), Some(after)) => assert_eq!(after - before, 10),
         _ => harness.skipped("how much is judged"),
     }
@@ -43,13 +43,13 @@ pub async fn waiters_cost_other_work_nothing(harness: &dyn Harness) -> Outcome {
     }
     scene.enqueue_many(jobs).await?;
     assert_eq!(worker.settle(&scene).await?.len(), 1);
-    let before = harness.judgements();
+    let before = harness.judgements().await;
     for _ in 0..10 {
         let id = scene.enqueue("a", mutex("other", Mode::Skip)?).await?;
         assert_eq!(worker.settle(&scene).await?, [id]);
         worker.end(&scene, id, End::Succeeded).await?;
     }
-    match (before, harness.judgements()) {
+    match (before, harness.judgements().await) {
         (Some(before), Some(after)) => assert_eq!(after - before, 10),
         _ => harness.skipped("how much is judged"),
     }
@@ -87,12 +87,12 @@ pub async fn policy_free_jobs_are_not_judged_by_any_key(harness: &dyn Harness) -
         scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
     }
     worker.settle(&scene).await?;
-    let before = harness.limiter_writes();
+    let before = harness.limiter_writes().await;
     let id = scene.enqueue("a", free()).await?;
     assert_eq!(worker.start(&scene).await?, [id]);
     worker.end(&scene, id, End::Succeeded).await?;
     assert_eq!(
-        harness.limiter_writes(),
+        harness.limiter_writes().await,
         before,
         "no limiter row is touched"
     );

@@ -24,7 +24,7 @@ pub async fn lost_wake_ups_are_repaired_and_counted(harness: &dyn Harness) -> Ou
     }
     scene.enqueue_many(jobs).await?;
     assert_eq!(worker.settle(&scene).await?.len(), KEYS);
-    if harness.lose_wake_ups().is_none() {
+    if harness.lose_wake_ups().await.is_none() {
         harness.skipped("lost wake-ups");
         return Ok(());
     }
@@ -111,7 +111,7 @@ pub async fn late_timers_are_repaired(harness: &dyn Harness) -> Outcome {
         scene.enqueue("a", policy).await?;
     }
     assert_eq!(worker.settle(&scene).await?.len(), 1);
-    if harness.lose_wake_ups().is_none() {
+    if harness.lose_wake_ups().await.is_none() {
         harness.skipped("lost wake-ups");
         return Ok(());
     }
