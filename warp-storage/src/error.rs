@@ -18,10 +18,24 @@ pub enum StoreError {
         worker: WorkerId,
     },
     /// The store could not be reached or could not do its work just now.
-    #[error("the store is not available")]
+    #[error(transparent)]
     Unavailable {
         /// What the backend says.
         source: Box<dyn StdError + Send + Sync>,
+    },
+    /// The store cannot be used before somebody mends it.
+    #[error(transparent)]
+    Unusable {
+        /// What the backend says.
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    /// Jobs were to be enqueued in a transaction of another kind of database. Nothing was enqueued.
+    #[error(
+        "the transaction is not one of {store}, in which the jobs are to be kept; nothing was enqueued"
+    )]
+    ForeignTransaction {
+        /// The store.
+        store: &'static str,
     },
 }
 
@@ -29,7 +43,9 @@ impl StoreError {
     /// Whether the same call may succeed later (R85).
     pub const fn is_retryable(&self) -> bool {
         match self {
-            Self::WorkerGone { .. } => false,
+            Self::WorkerGone { .. } | Self::Unusable { .. } | Self::ForeignTransaction { .. } => {
+                false
+            }
             Self::Unavailable { .. } => true,
         }
     }

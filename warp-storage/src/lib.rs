@@ -11,9 +11,14 @@ pub mod conformance;
 pub mod error;
 pub mod memory;
 pub mod model;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+mod stamp;
 pub mod store;
 
 pub use clock::{Clock, ManualClock, SystemClock, TokioClock};
 pub use error::StoreError;
 pub use memory::Memory;
+#[cfg(feature = "sqlite")]
+pub use sqlite::Sqlite;
 pub use store::{Changes, Storage, Store};

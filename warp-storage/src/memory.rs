@@ -27,7 +27,7 @@ use crate::model::{
     Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
     Swept,
 };
-use crate::store::{Changes, Store};
+use crate::store::{CallersConnection, Changes, Store};
 
 /// A store in memory. Clones share it.
 #[derive(Clone, Debug)]
@@ -142,6 +142,16 @@ impl Store for Memory {
         };
         self.announce();
         Ok(ids)
+    }
+
+    async fn enqueue_in(
+        &self,
+        _: &mut CallersConnection,
+        _: Vec<NewJob>,
+    ) -> Result<Vec<JobId>, StoreError> {
+        Err(StoreError::ForeignTransaction {
+            store: "the store in memory",
+        })
     }
 
     async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError> {

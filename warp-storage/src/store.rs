@@ -1,5 +1,6 @@
 //! The interface of a backend.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -30,6 +31,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Adds jobs, and returns their ids in the same order.
     async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError>;
+
+    /// Adds jobs in a transaction of the caller's on the same database: they exist, and are announced, once it commits.
+    async fn enqueue_in(
+        &self,
+        connection: &mut CallersConnection,
+        jobs: Vec<NewJob>,
+    ) -> Result<Vec<JobId>, StoreError>;
 
     /// Adds a worker. Lanes that nobody could run before and that it can run become due.
     async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError>;
@@ -64,6 +72,15 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// The counters.
     async fn counters(&self) -> Result<Counters, StoreError>;
+}
+
+/// The connection of a caller's transaction, of whatever database.
+pub type CallersConnection = dyn Any + Send;
+
+/// A transaction of a caller's, of a driver that some store knows.
+pub trait CallersTransaction: Send {
+    /// The connection on which the transaction is.
+    fn connection(&mut self) -> &mut CallersConnection;
 }
 
 /// A shared store. Cheap to clone.

@@ -13,6 +13,7 @@ use warp_policy::ids::{JobId, LaneId, WorkerId};
 use super::rows::{JobRow, Phase};
 use super::tables::Tables;
 use crate::model::{Dispatch, Event, JobState, Unresolved};
+use crate::stamp;
 
 /// How many due lanes of a route a turn looks at.
 const DUE_READ: usize = 500;
@@ -311,9 +312,7 @@ impl Tables {
             Some(cell) => cell.stamp.as_ref().err().cloned(),
             None => None,
         };
-        let error = error.unwrap_or_else(|| {
-            "the stamp on the job's row names other keys than its lane".to_owned()
-        });
+        let error = error.unwrap_or_else(|| stamp::OTHER_KEYS.to_owned());
         self.unreadable.push((job, error.clone()));
         self.end_job(job, None, now, JobState::Failed, Event::Failed { error });
     }

@@ -10,6 +10,7 @@ use warp_policy::precedence::ExplicitPolicies;
 use warp_policy::{Stamp, Timestamp};
 
 use crate::model::{JobState, LogEntry, NewWorker};
+use crate::stamp;
 
 #[derive(Debug)]
 pub(super) struct JobRow {
@@ -84,15 +85,12 @@ impl StampCell {
     }
 
     pub(super) fn read(text: &str) -> Self {
-        match serde_json::from_str::<Stamp>(text) {
+        match stamp::read(text) {
             Ok(stamp) => Self::new(stamp),
-            Err(error) => {
-                let error = format!("the stamp on the job's row cannot be read: {error}");
-                Self {
-                    stamp: Err(error.clone()),
-                    demands: Err(error),
-                }
-            }
+            Err(error) => Self {
+                stamp: Err(error.clone()),
+                demands: Err(error),
+            },
         }
     }
 }

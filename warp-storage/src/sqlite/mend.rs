@@ -1,0 +1,52 @@
+//! Waiting jobs whose rows cannot be judged: they fail with a clear reason, and nobody else notices.
+
+use serde::Serialize;
+use sqlx::Row;
+use warp_policy::Timestamp;
+use warp_policy::admission::KeyId;
+use warp_policy::ids::{JobId, LaneId};
+
+use super::documents::json;
+use super::error::SqliteError;
+use super::statements::{LOOK_AT_KEYS, MEND, MEND_EMPTY, MEND_HEADS};
+use super::writer::Session;
+
+/// A waiting job that cannot be judged.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Unreadable {
+    pub(super) job: JobId,
+    #[serde(skip)]
+    pub(super) lane: LaneId,
+    pub(super) error: String,
+}
+
+/// Fails jobs and takes them out of their lanes. What the lanes that are empty now were kept as elders is for others (R46).
+pub(super) async fn mend(
+    session: &mut Session,
+    jobs: &[Unreadable],
+    now: Timestamp,
+) -> Result<(), SqliteError> {
+    let lanes = json(&jobs.iter().map(|job| job.lane).collect::<Vec<_>>());
+    session
+        .execute(sqlx::query(MEND).bind(json(jobs)).bind(now.as_micros()))
+        .await?;
+    session
+        .execute(sqlx::query(MEND_HEADS).bind(lanes.clone()))
+        .await?;
+    let mut keys: Vec<KeyId> = Vec::new();
+    for row in session.rows(sqlx::query(MEND_EMPTY).bind(lanes)).await? {
+        let text: String = row
+            .try_get(0)
+            .map_err(|error| session.damaged(error.to_string()))?;
+        let of_lane: Vec<KeyId> =
+            serde_json::from_str(&text).map_err(|error| session.damaged(error.to_string()))?;
+        keys.extend(of_lane);
+    }
+    session
+        .execute(
+            sqlx::query(LOOK_AT_KEYS)
+                .bind(json(&keys))
+                .bind(now.as_micros()),
+        )
+        .await
+}

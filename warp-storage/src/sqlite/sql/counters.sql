@@ -1,0 +1,1 @@
+SELECT counter, sum(count) FROM warp_counters GROUP BY counter

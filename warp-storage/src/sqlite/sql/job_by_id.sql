@@ -1,0 +1,1 @@
+WHERE j.id = ?1

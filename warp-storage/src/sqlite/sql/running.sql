@@ -1,0 +1,11 @@
+-- What a worker runs, and the keys of which it holds a slot.
+-- ?1 worker
+SELECT json_object(
+    'jobs', (
+        SELECT json_group_array(json_object('id', id, 'lost', lost)) FROM (
+            SELECT id, lost FROM warp_jobs WHERE state = 'processing' AND worker = ?1 ORDER BY id)),
+    'keys', (
+        SELECT json_group_array(json_object('family', family, 'key', key)) FROM (
+            SELECT DISTINCT s.family, s.key
+            FROM warp_jobs AS j CROSS JOIN warp_slots AS s ON s.job = j.id
+            WHERE j.state = 'processing' AND j.worker = ?1)))

@@ -1,0 +1,2 @@
+-- ?1 the latest instant
+UPDATE warp_store SET latest = ?1

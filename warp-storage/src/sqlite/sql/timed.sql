@@ -1,0 +1,5 @@
+-- Whether another lane of this route that sleeps on this key is due by then.
+-- ?1 queue, ?2 kind, ?3 family, ?4 key, ?5 instant
+SELECT EXISTS (
+    SELECT 1 FROM warp_lanes
+    WHERE queue = ?1 AND kind = ?2 AND next_at IS NOT NULL AND next_at <= ?5 AND sleep_family = ?3 AND sleep_key = ?4)

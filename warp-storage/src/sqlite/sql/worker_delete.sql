@@ -1,0 +1,1 @@
+DELETE FROM warp_workers WHERE id = ?1
