@@ -24,6 +24,8 @@ pub use warp_policy::{
     ConcurrencySpec, Key, Mode, PolicyError, RateLimitSpec, Stamp, Style, Timestamp, Window,
 };
 pub use warp_storage as storage;
+#[cfg(feature = "sqlite")]
+pub use warp_storage::Sqlite;
 pub use warp_storage::{Memory, Storage};
 
 pub use crate::contract::Job;
@@ -40,6 +42,8 @@ pub use crate::worker::{Worker, WorkerError};
 pub mod prelude {
     pub use serde::{Deserialize, Serialize};
 
+    #[cfg(feature = "sqlite")]
+    pub use crate::Sqlite;
     pub use crate::{
         ConcurrencySpec, Job, JobContext, JobError, JobHandler, JobParameters, JobResult, Key,
         Memory, Mode, Publisher, RateLimitSpec, Retry, Storage, Style, Window, Worker, mutex,

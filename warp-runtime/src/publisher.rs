@@ -6,7 +6,7 @@ use thiserror::Error;
 use warp_policy::PolicyError;
 use warp_policy::ids::JobId;
 use warp_storage::model::NewJob;
-use warp_storage::{Storage, StoreError};
+use warp_storage::{CallersTransaction, Storage, StoreError};
 
 use crate::contract::Job;
 use crate::job_parameters::JobParameters;
@@ -89,12 +89,7 @@ impl Publisher {
         parameters: JobParameters,
     ) -> Result<JobId, EnqueueError> {
         let ids = self.enqueue_all_with([job], parameters).await?;
-        #[expect(
-            clippy::expect_used,
-            reason = "a store answers with one id for each job"
-        )]
-        let id = ids.first().copied().expect("one id for one job");
-        Ok(id)
+        Ok(only(&ids))
     }
 
     /// Enqueues many jobs of one kind in one transaction: all of them or none. Returns their ids in the same order.
@@ -117,28 +112,111 @@ impl Publisher {
         jobs: impl IntoIterator<Item = J>,
         parameters: JobParameters,
     ) -> Result<Vec<JobId>, EnqueueError> {
-        verify::<J>()?;
-        let explicit = parameters.explicit()?;
-        let new_job = |job: J| {
-            let payload = serde_json::to_string(&job).map_err(|source| EnqueueError::Payload {
-                kind: J::NAME,
-                source,
-            })?;
-            Ok(NewJob {
-                kind: J::NAME.into(),
-                queue: parameters.queue.clone(),
-                payload,
-                priority: parameters.priority,
-                ready: parameters.ready,
-                explicit: explicit.clone(),
-            })
-        };
-        let jobs = jobs
-            .into_iter()
-            .map(new_job)
-            .collect::<Result<Vec<_>, EnqueueError>>()?;
-        Ok(self.storage.enqueue(jobs).await?)
+        Ok(self.storage.enqueue(new_jobs(jobs, &parameters)?).await?)
     }
+
+    /// Enqueues a job in a transaction of the caller's on the same database: it exists once the transaction commits, and not at all if it is
+    /// rolled back. Queue `default`, priority 0, ready at the commit.
+    ///
+    /// ```no_run
+    /// # use warp_runtime::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Job)] struct SendInvoice { order: i64 }
+    /// # async fn f(storage: Sqlite, publisher: Publisher) -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut transaction = storage.begin().await?;
+    /// // … write the order into a table of yours, through `&mut *transaction` …
+    /// publisher.enqueue_in(&mut transaction, SendInvoice { order: 7 }).await?;
+    /// transaction.commit().await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// The transaction may be any of sqlx's on the same file, of whatever pool. It should hold the write lock from its beginning, as one of
+    /// `Sqlite::begin` does: one that has read first and then finds that somebody else wrote cannot write any more.
+    ///
+    /// # Errors
+    /// See [`EnqueueError`]; nothing was enqueued then, and the rest of the transaction is as it was. In particular
+    /// [`StoreError::ForeignTransaction`] where the storage is of another kind, and `SqliteError::OtherDatabase` (in
+    /// [`StoreError::Unusable`]) where it is another file.
+    ///
+    /// # Panics
+    /// If a store breaks its contract and answers without the job's id.
+    pub async fn enqueue_in<J: Job>(
+        &self,
+        transaction: &mut impl CallersTransaction,
+        job: J,
+    ) -> Result<JobId, EnqueueError> {
+        self.enqueue_in_with(transaction, job, JobParameters::new())
+            .await
+    }
+
+    /// Enqueues a job with parameters in a transaction of the caller's; see [`enqueue_in`](Self::enqueue_in).
+    ///
+    /// # Errors
+    /// See [`enqueue_in`](Self::enqueue_in).
+    ///
+    /// # Panics
+    /// If a store breaks its contract and answers without the job's id.
+    pub async fn enqueue_in_with<J: Job>(
+        &self,
+        transaction: &mut impl CallersTransaction,
+        job: J,
+        parameters: JobParameters,
+    ) -> Result<JobId, EnqueueError> {
+        let ids = self
+            .enqueue_all_in_with(transaction, [job], parameters)
+            .await?;
+        Ok(only(&ids))
+    }
+
+    /// Enqueues many jobs of one kind, each with the same parameters, in a transaction of the caller's; see
+    /// [`enqueue_in`](Self::enqueue_in).
+    ///
+    /// # Errors
+    /// See [`enqueue_in`](Self::enqueue_in).
+    pub async fn enqueue_all_in_with<J: Job>(
+        &self,
+        transaction: &mut impl CallersTransaction,
+        jobs: impl IntoIterator<Item = J>,
+        parameters: JobParameters,
+    ) -> Result<Vec<JobId>, EnqueueError> {
+        let jobs = new_jobs(jobs, &parameters)?;
+        Ok(self
+            .storage
+            .enqueue_in(transaction.connection(), jobs)
+            .await?)
+    }
+}
+
+/// The id of a single job.
+fn only(ids: &[JobId]) -> JobId {
+    #[expect(
+        clippy::expect_used,
+        reason = "a store answers with one id for each job"
+    )]
+    ids.first().copied().expect("one id for one job")
+}
+
+/// Jobs as a store takes them; explicit parameters are checked here (R24).
+fn new_jobs<J: Job>(
+    jobs: impl IntoIterator<Item = J>,
+    parameters: &JobParameters,
+) -> Result<Vec<NewJob>, EnqueueError> {
+    verify::<J>()?;
+    let explicit = parameters.explicit()?;
+    let new_job = |job: J| {
+        let payload = serde_json::to_string(&job).map_err(|source| EnqueueError::Payload {
+            kind: J::NAME,
+            source,
+        })?;
+        Ok(NewJob {
+            kind: J::NAME.into(),
+            queue: parameters.queue.clone(),
+            payload,
+            priority: parameters.priority,
+            ready: parameters.ready,
+            explicit: explicit.clone(),
+        })
+    };
+    jobs.into_iter().map(new_job).collect()
 }
 
 fn verify<J: Job>() -> Result<(), RegistryErrors> {

@@ -21,4 +21,4 @@ pub use error::StoreError;
 pub use memory::Memory;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
-pub use store::{Changes, Storage, Store};
+pub use store::{CallersTransaction, Changes, Storage, Store};
