@@ -9,6 +9,7 @@ mod changes;
 mod documents;
 mod enqueue;
 mod error;
+mod judging;
 mod limiters;
 mod lines;
 mod log;

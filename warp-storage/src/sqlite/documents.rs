@@ -37,7 +37,6 @@ pub(super) struct UnresolvedRow {
 #[derive(Debug, Deserialize)]
 pub(super) struct HeldSlot {
     pub(super) job: JobId,
-    #[serde(flatten)]
     pub(super) key: KeyId,
 }
 
@@ -54,7 +53,6 @@ pub(super) struct Agenda {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct TimedRoute {
-    #[serde(flatten)]
     pub(super) route: RouteRow,
     pub(super) next_at: Timestamp,
 }
@@ -74,18 +72,18 @@ impl From<RouteRow> for Route {
     }
 }
 
-/// Who is there, and which lanes are to be judged.
+/// Who is there, and what is due for a turn.
 #[derive(Debug, Deserialize)]
-pub(super) struct Lanes {
-    #[serde(flatten)]
-    pub(super) workers: Workers,
+pub(super) struct Due {
+    pub(super) presence: Presence,
     pub(super) last_lane: i64,
     pub(super) looks: Vec<KeyId>,
     pub(super) lanes: Vec<LaneRow>,
 }
 
+/// The workers, and how far the clock and the log have come.
 #[derive(Debug, Deserialize)]
-pub(super) struct Workers {
+pub(super) struct Presence {
     pub(super) workers: Vec<WorkerRow>,
     pub(super) latest: Timestamp,
     pub(super) last_line: i64,
@@ -121,7 +119,6 @@ impl WorkerRow {
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct LaneRow {
     pub(super) id: LaneId,
-    #[serde(flatten)]
     pub(super) route: RouteRow,
     pub(super) keys: Vec<KeyId>,
     pub(super) sleep_family: Family,
@@ -158,9 +155,7 @@ pub(super) struct Jobs {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct ReadyRow {
-    #[serde(flatten)]
     pub(super) route: RouteRow,
-    #[serde(flatten)]
     pub(super) job: JobRow,
 }
 
@@ -201,7 +196,6 @@ pub(super) struct LimiterRow {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct ElderLane {
-    #[serde(flatten)]
     pub(super) route: RouteRow,
     pub(super) rank: i64,
     pub(super) place: Timestamp,
@@ -217,7 +211,6 @@ pub(super) struct Used {
 #[derive(Debug, Deserialize)]
 pub(super) struct NumberedLane {
     pub(super) number: usize,
-    #[serde(flatten)]
     pub(super) lane: LaneRow,
 }
 
@@ -243,7 +236,6 @@ pub(super) struct SweepPart {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct SweptLimiter {
-    #[serde(flatten)]
     pub(super) key: KeyId,
     pub(super) rate: Option<String>,
     #[serde(deserialize_with = "truth")]

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use warp_policy::Timestamp;
 use warp_policy::admission::{
-    Control, Elder, Fleet, KeyId, KeyState, LINE_READ, LaneView, Route, YIELD_MICROS,
+    Control, Elder, Fleet, KeyId, KeyState, LINE_READ, Route, YIELD_MICROS,
 };
 use warp_policy::ids::{LaneId, WorkerId};
 use warp_policy::limiter::RateState;
 
 use super::documents::{ElderLane, Keys, LaneRow, LimiterRow, order};
-use super::mend::Unreadable;
-use super::stamps::Stamps;
+use super::judging::Judging;
 
 /// What was read of the keys of a turn.
 #[derive(Debug, Default)]
@@ -53,8 +52,7 @@ impl Asking<'_> {
         &self,
         asked: &[KeyId],
         document: Keys,
-        stamps: &mut Stamps,
-        unreadable: &mut Vec<Unreadable>,
+        judging: &mut Judging,
     ) -> Result<Limiters, String> {
         let mut limiters = Limiters::default();
         let mut lines: Vec<Vec<LaneRow>> = vec![Vec::new(); asked.len()];
@@ -77,14 +75,7 @@ impl Asking<'_> {
             let (line, line_goes_on) = self.first_of_line(line);
             let mut views = Vec::with_capacity(line.len());
             for lane in line {
-                match view(&lane, stamps) {
-                    Ok(view) => views.push(view),
-                    Err(error) => unreadable.push(Unreadable {
-                        job: lane.head,
-                        lane: lane.id,
-                        error,
-                    }),
-                }
+                views.extend(judging.view(&lane));
                 limiters.lanes.insert(lane.id, lane);
             }
             let row = rows.remove(&number);
@@ -144,23 +135,6 @@ impl Asking<'_> {
 
 /// Nobody's eyes, for those who restore lines without a turn.
 pub(super) const NOBODY: WorkerId = WorkerId::new(0);
-
-/// A lane as its key's line shows it, or why its head has to fail.
-pub(super) fn view(lane: &LaneRow, stamps: &mut Stamps) -> Result<LaneView, String> {
-    let sleeps_on = lane.sleeps_on();
-    let demands = stamps.demands_in(lane, lane.stamp.as_deref())?;
-    let demand = demands.iter().find(|demand| demand.key == sleeps_on);
-    Ok(LaneView {
-        id: lane.id,
-        route: lane.route.clone().into(),
-        head: lane.order(),
-        demand: demand
-            .cloned()
-            .ok_or_else(|| crate::stamp::OTHER_KEYS.to_owned())?,
-        next_at: lane.next_at,
-        refusals: lane.refusals,
-    })
-}
 
 /// The known starts of a key.
 pub(super) fn read_rate(key: &KeyId, text: &str) -> Result<RateState, String> {

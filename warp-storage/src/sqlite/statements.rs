@@ -15,9 +15,9 @@ macro_rules! statements {
 
 statements! {
     // A turn, in its order.
-    PEEK: "routes" "fetch" "peek" "agenda" "peek_end";
+    PEEK: "routes" "fetch" "peek" "agenda" "end";
     ENDS: "ends";
-    LANES: "routes" "lanes";
+    LANES: "routes" "lanes" "workers" "lanes_end";
     JOBS: "routes" "fetch" "jobs";
     KEYS: "keys";
     JUDGED: "judged";
@@ -26,7 +26,7 @@ statements! {
     LANES_DELETE: "lanes_delete";
     LIMITERS_WRITE: "limiters_write";
     LOG_WRITE: "log_write";
-    TURN_END: "turn_end" "routes" "turn_end_agenda" "agenda" "turn_end_end";
+    TURN_END: "turn_end" "routes" "select" "agenda" "end";
     // Rows that cannot be judged.
     MEND: "mend";
     MEND_HEADS: "mend_heads";
@@ -37,7 +37,7 @@ statements! {
     ENQUEUE_LOG: "enqueue_log";
     // Workers.
     REGISTER: "register";
-    WORKERS: "workers";
+    WORKERS: "select" "workers";
     TOUCH: "touch";
     LOOK_AT_LINES: "look_at_lines";
     RUNNING: "running";
@@ -56,4 +56,106 @@ statements! {
     JOB_LIST: "job" "job_list";
     LOG_READ: "log_read";
     COUNTERS: "counters";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use sqlx::{AssertSqlSafe, ConnectOptions, Row, SqliteConnection};
+
+    use super::ALL;
+    use crate::sqlite::Sqlite;
+
+    /// The tables that grow with the work.
+    const LARGE: [&str; 5] = [
+        "warp_jobs",
+        "warp_lanes",
+        "warp_limiters",
+        "warp_slots",
+        "warp_log",
+    ];
+
+    /// A clock that went back has every line looked at, whatever that costs.
+    const MAY_SCAN: [(&str, &str); 1] = [("LOOK_AT_ALL", "warp_lanes")];
+
+    /// R45: what a statement costs does not depend on how much else there is. Judged by SQLite's own programs on tables that were never
+    /// analysed: a cursor on a large table or its index is moved by seeking, and never rewound to the beginning.
+    #[tokio::test]
+    async fn no_statement_walks_through_a_large_table() -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        let storage = Sqlite::open(folder.path().join("jobs.db")).await?;
+        let mut connection = sqlx::sqlite::SqliteConnectOptions::new()
+            .filename(storage.file())
+            .connect()
+            .await?;
+        let tables = root_pages(&mut connection).await?;
+        for &(name, sql) in ALL {
+            for table in rewound(&mut connection, sql, &tables).await? {
+                assert!(
+                    MAY_SCAN.contains(&(name, &table)),
+                    "{name} walks through {table}"
+                );
+            }
+        }
+        let scan = rewound(
+            &mut connection,
+            "SELECT count(payload) FROM warp_jobs",
+            &tables,
+        )
+        .await?;
+        assert_eq!(
+            scan,
+            BTreeSet::from(["warp_jobs".to_owned()]),
+            "the test sees what it looks for"
+        );
+        Ok(())
+    }
+
+    /// The large tables by the pages at which they, and their indexes, begin.
+    async fn root_pages(
+        connection: &mut SqliteConnection,
+    ) -> Result<BTreeMap<i64, String>, sqlx::Error> {
+        let rows = sqlx::query("SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0")
+            .fetch_all(connection)
+            .await?;
+        let mut pages = BTreeMap::new();
+        for row in rows {
+            let table: String = row.try_get(1)?;
+            if LARGE.contains(&table.as_str()) {
+                pages.insert(row.try_get(0)?, table);
+            }
+        }
+        Ok(pages)
+    }
+
+    /// The large tables that a statement's program begins to read from one end.
+    async fn rewound(
+        connection: &mut SqliteConnection,
+        sql: &str,
+        tables: &BTreeMap<i64, String>,
+    ) -> Result<BTreeSet<String>, sqlx::Error> {
+        let mut cursors: BTreeMap<i64, Option<&String>> = BTreeMap::new();
+        let mut rewound = BTreeSet::new();
+        let program = sqlx::query(AssertSqlSafe(format!("EXPLAIN {sql}")))
+            .fetch_all(connection)
+            .await?;
+        for row in program {
+            let (opcode, cursor, page): (String, i64, i64) =
+                (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
+            match opcode.as_str() {
+                "OpenRead" | "OpenWrite" => {
+                    cursors.insert(cursor, tables.get(&page));
+                }
+                "OpenEphemeral" | "OpenAutoindex" | "OpenPseudo" | "SorterOpen" | "VOpen" => {
+                    cursors.insert(cursor, None);
+                }
+                "Rewind" | "Last" => {
+                    rewound.extend(cursors.get(&cursor).copied().flatten().cloned());
+                }
+                _ => {}
+            }
+        }
+        Ok(rewound)
+    }
 }

@@ -6,15 +6,15 @@ use warp_policy::admission::{Fleet, KeyId, LINE_READ, LaneUpdate, Turn, plan};
 
 use super::Inner;
 use super::documents::{
-    Keys, RunningJobs, SweepPart, SweptLimiter, WorkerRow, Workers, family, json,
+    Keys, Presence, RunningJobs, SweepPart, SweptLimiter, WorkerRow, family, json,
 };
 use super::error::SqliteError;
+use super::judging::Judging;
 use super::limiters::{Asking, Limiters, NOBODY, read_rate};
 use super::lines::LineWrites;
 use super::log::LogLines;
 use super::mend::mend;
 use super::reading::number;
-use super::stamps::Stamps;
 use super::statements::{
     KEYS, LIMITERS_DELETE, RUNNING, STORE_LATEST, SWEEP, TIMED, WORKERS, WORKERS_SEEN,
 };
@@ -39,9 +39,9 @@ impl Inner {
         let mut session = self.writer.begin().await?;
         let now = self.clock.now();
         let mut swept = Swept::default();
-        let workers: Workers = session.document(sqlx::query(WORKERS)).await?;
-        if !notice_clock(&mut session, &workers, now).await? {
-            let latest = workers.latest.max(now);
+        let presence: Presence = session.document(sqlx::query(WORKERS)).await?;
+        if !notice_clock(&mut session, &presence, now).await? {
+            let latest = presence.latest.max(now);
             session
                 .execute(sqlx::query(STORE_LATEST).bind(latest.as_micros()))
                 .await?;
@@ -49,7 +49,7 @@ impl Inner {
         session
             .execute(sqlx::query(WORKERS_SEEN).bind(now.as_micros()))
             .await?;
-        for worker in workers.workers.iter().filter(|row| !row.is_alive(now)) {
+        for worker in presence.workers.iter().filter(|row| !row.is_alive(now)) {
             let jobs = self.bury(&mut session, worker, sweep, now).await?;
             swept.dead.push((worker.id, jobs));
         }
@@ -68,13 +68,13 @@ impl Inner {
         sweep: Sweep,
         now: Timestamp,
     ) -> Result<usize, SqliteError> {
-        let workers: Workers = session.document(sqlx::query(WORKERS)).await?;
+        let presence: Presence = session.document(sqlx::query(WORKERS)).await?;
         let running: RunningJobs = session
             .document(sqlx::query(RUNNING).bind(worker.id.get()))
             .await?;
         let together = running.jobs.len();
         let mut log = LogLines::default();
-        log.follow(workers.last_line);
+        log.follow(presence.last_line);
         let mut back = Vec::with_capacity(together);
         for job in &running.jobs {
             log.add(
@@ -111,7 +111,7 @@ impl Inner {
                 ..row
             });
         }
-        remove(session, workers.latest, worker, &back, log, now).await?;
+        remove(session, presence.latest, worker, &back, log, now).await?;
         self.restore(session, &running.keys, now).await?;
         Ok(together)
     }
@@ -154,24 +154,24 @@ impl Inner {
         now: Timestamp,
     ) -> Result<(Fleet, Limiters), SqliteError> {
         loop {
-            let workers: Workers = session.document(sqlx::query(WORKERS)).await?;
-            let fleet = workers.fleet(NOBODY, now);
+            let presence: Presence = session.document(sqlx::query(WORKERS)).await?;
+            let fleet = presence.fleet(NOBODY, now);
             let statement = sqlx::query(KEYS)
                 .bind(json(keys))
                 .bind(number(LINE_READ + 1))
                 .bind("[]");
             let document: Keys = session.document(statement).await?;
-            let mut unreadable = Vec::new();
+            let mut judging = Judging::default();
             let asking = Asking { fleet: &fleet, now };
-            let limiters = asking.limiters(keys, document, &mut Stamps::default(), &mut unreadable);
+            let limiters = asking.limiters(keys, document, &mut judging);
             let limiters = limiters.map_err(|what| session.damaged(what))?;
-            if unreadable.is_empty() {
+            if judging.unreadable.is_empty() {
                 return Ok((fleet, limiters));
             }
-            mend(session, &unreadable, now).await?;
+            mend(session, &judging.unreadable, now).await?;
             let mut log = LogLines::default();
-            log.follow(workers.last_line);
-            for job in unreadable {
+            log.follow(presence.last_line);
+            for job in judging.unreadable {
                 log.failed(job.job, None, &job.error);
                 self.report_later(job.job, job.error);
             }

@@ -9,13 +9,12 @@ use warp_policy::admission::{Fleet, KeyId};
 use warp_policy::ids::{ClaimId, JobId, WorkerId};
 
 use super::Inner;
-use super::documents::{Agenda, HeldSlot, Peek, Workers, json};
+use super::documents::{Agenda, HeldSlot, Peek, Presence, UnresolvedRow, WorkerRow, json};
 use super::error::SqliteError;
 use super::log::LogLines;
 use super::mend::mend;
 use super::reading::{Outcome, bind_fetch};
 use super::statements::{ENDS, LOOK_AT_ALL, LOOK_AT_LINES, PEEK, STORE_LATEST, WORKERS_LATEST};
-use super::statistics::Counts;
 use super::writer::Session;
 use crate::error::StoreError;
 use crate::model::{
@@ -29,10 +28,9 @@ pub(super) const CLOCK_TOLERANCE_MICROS: u64 = 1_000_000;
 pub(super) struct Taking<'a> {
     pub(super) dispatch: &'a Dispatch,
     pub(super) now: Timestamp,
-    pub(super) resolved: BTreeMap<JobId, Resolution>,
+    pub(super) resolutions: BTreeMap<JobId, Resolution>,
     pub(super) held: Vec<HeldSlot>,
     pub(super) inner: &'a Inner,
-    pub(super) counts: &'a Counts,
 }
 
 /// What came of a turn, and whether another worker has something to do because of it.
@@ -77,15 +75,14 @@ impl Inner {
         if !calls && self.has_reported() {
             return Ok(nothing_to_do(&peek.agenda, now));
         }
-        let resolved = self.resolve(peek.unresolved, resolver)?;
+        let resolutions = resolve(peek.unresolved, resolver);
         let mut session = self.writer.begin().await?;
         let taking = Taking {
             dispatch: &dispatch,
             now: self.clock.now(),
-            resolved,
+            resolutions,
             held: peek.held,
             inner: self,
-            counts: self.writer.counts(),
         };
         let Some(taken) = taking.take(&mut session).await? else {
             session.roll_back().await?;
@@ -111,29 +108,25 @@ impl Inner {
         session.keep();
         Ok(peek)
     }
+}
 
-    /// Runs the user's code, outside the write lock (R32).
-    fn resolve(
-        &self,
-        unresolved: Vec<super::documents::UnresolvedRow>,
-        resolver: &dyn Resolver,
-    ) -> Result<BTreeMap<JobId, Resolution>, SqliteError> {
-        let resolve = |row: super::documents::UnresolvedRow| {
-            let resolution = match serde_json::from_str(&row.explicit) {
-                Ok(explicit) => resolver.resolve(&Unresolved {
-                    id: row.id,
-                    kind: row.kind,
-                    payload: row.payload,
-                    explicit,
-                }),
-                Err(error) => Resolution::Fail(format!(
-                    "the policies given with the job cannot be read: {error}"
-                )),
-            };
-            (row.id, resolution)
+/// Runs the user's code, outside the write lock (R32).
+fn resolve(unresolved: Vec<UnresolvedRow>, resolver: &dyn Resolver) -> BTreeMap<JobId, Resolution> {
+    let resolve = |row: UnresolvedRow| {
+        let resolution = match serde_json::from_str(&row.explicit) {
+            Ok(explicit) => resolver.resolve(&Unresolved {
+                id: row.id,
+                kind: row.kind,
+                payload: row.payload,
+                explicit,
+            }),
+            Err(error) => Resolution::Fail(format!(
+                "the policies given with the job cannot be read: {error}"
+            )),
         };
-        Ok(unresolved.into_iter().map(resolve).collect())
-    }
+        (row.id, resolution)
+    };
+    unresolved.into_iter().map(resolve).collect()
 }
 
 /// The job of an attempt that ended.
@@ -191,7 +184,7 @@ impl Agenda {
     }
 }
 
-impl Workers {
+impl Presence {
     /// Who can run what, in the eyes of `me`, who takes a turn and so is alive.
     pub(super) fn fleet(&self, me: WorkerId, now: Timestamp) -> Fleet {
         let live = self
@@ -200,7 +193,7 @@ impl Workers {
             .filter(|row| !row.draining && (row.id == me || row.is_alive(now)));
         Fleet {
             me,
-            workers: live.map(super::documents::WorkerRow::server).collect(),
+            workers: live.map(WorkerRow::server).collect(),
         }
     }
 }
@@ -326,10 +319,10 @@ impl Taking<'_> {
     pub(super) async fn notice(
         &self,
         session: &mut Session,
-        workers: &Workers,
+        presence: &Presence,
     ) -> Result<bool, SqliteError> {
-        let went_back = notice_clock(session, workers, self.now).await?;
-        let me = workers
+        let went_back = notice_clock(session, presence, self.now).await?;
+        let me = presence
             .workers
             .iter()
             .find(|row| row.id == self.dispatch.worker);
@@ -345,8 +338,8 @@ impl Taking<'_> {
     }
 
     /// Notes whether others share the file.
-    pub(super) fn note_others(&self, workers: &Workers) {
-        let others = workers
+    pub(super) fn note_others(&self, presence: &Presence) {
+        let others = presence
             .workers
             .iter()
             .any(|row| row.process != self.inner.process && row.is_alive(self.now));
@@ -358,10 +351,10 @@ impl Taking<'_> {
 /// waits for longer than its policy says (R66).
 pub(super) async fn notice_clock(
     session: &mut Session,
-    workers: &Workers,
+    presence: &Presence,
     now: Timestamp,
 ) -> Result<bool, SqliteError> {
-    if !went_back(workers.latest, now) {
+    if !went_back(presence.latest, now) {
         return Ok(false);
     }
     for statement in [LOOK_AT_ALL, WORKERS_LATEST, STORE_LATEST] {

@@ -1,4 +1,4 @@
-//! Workers come and go.
+//! Presence come and go.
 
 use serde::Serialize;
 use sqlx::Row;
@@ -6,7 +6,7 @@ use warp_policy::Timestamp;
 use warp_policy::ids::{JobId, WorkerId};
 
 use super::Inner;
-use super::documents::{RunningJobs, WorkerRow, Workers, json};
+use super::documents::{Presence, RunningJobs, WorkerRow, json};
 use super::error::SqliteError;
 use super::log::LogLines;
 use super::statements::{
@@ -59,8 +59,8 @@ impl Inner {
     pub(super) async fn touch(&self, worker: WorkerId, drains: bool) -> Result<bool, StoreError> {
         let mut session = self.writer.begin().await?;
         let now = self.clock.now();
-        let workers: Workers = session.document(sqlx::query(WORKERS)).await?;
-        let Some(row) = workers.of(worker) else {
+        let presence: Presence = session.document(sqlx::query(WORKERS)).await?;
+        let Some(row) = presence.of(worker) else {
             session.roll_back().await?;
             return Err(StoreError::WorkerGone { worker });
         };
@@ -83,8 +83,8 @@ impl Inner {
     pub(super) async fn deregister(&self, worker: WorkerId) -> Result<(), StoreError> {
         let mut session = self.writer.begin().await?;
         let now = self.clock.now();
-        let workers: Workers = session.document(sqlx::query(WORKERS)).await?;
-        let Some(row) = workers.of(worker) else {
+        let presence: Presence = session.document(sqlx::query(WORKERS)).await?;
+        let Some(row) = presence.of(worker) else {
             session.roll_back().await?;
             return Err(StoreError::WorkerGone { worker });
         };
@@ -92,7 +92,7 @@ impl Inner {
             .document(sqlx::query(RUNNING).bind(worker.get()))
             .await?;
         let mut log = LogLines::default();
-        log.follow(workers.last_line);
+        log.follow(presence.last_line);
         let back = running.jobs.iter().map(|job| {
             log.add(job.id, Some(worker), &Event::Returned, None);
             Back {
@@ -105,14 +105,14 @@ impl Inner {
             }
         });
         let back: Vec<Back> = back.collect();
-        remove(&mut session, workers.latest, row, &back, log, now).await?;
+        remove(&mut session, presence.latest, row, &back, log, now).await?;
         self.restore(&mut session, &running.keys, now).await?;
         session.commit().await?;
         Ok(())
     }
 }
 
-impl Workers {
+impl Presence {
     pub(super) fn of(&self, worker: WorkerId) -> Option<&WorkerRow> {
         self.workers.iter().find(|row| row.id == worker)
     }

@@ -10,9 +10,10 @@ use warp_policy::ids::{ClaimId, JobId, LaneId};
 
 use super::documents::{Agenda, LaneRow, json};
 use super::error::SqliteError;
+use super::judging::Read;
 use super::lines::{LineWrites, lane_id};
 use super::log::LogLines;
-use super::reading::{Read, Reading};
+use super::reading::Reading;
 use super::statements::{JUDGED, SLOTS, TURN_END};
 use super::turn::{Ended, Taken, Taking};
 use super::writer::Session;

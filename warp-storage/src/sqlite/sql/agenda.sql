@@ -10,7 +10,7 @@ json_object(
             FROM route AS r)),
     'look_at', (SELECT l.look_at FROM warp_limiters AS l WHERE l.look_at IS NOT NULL ORDER BY l.look_at LIMIT 1),
     'lanes', (
-        SELECT json_group_array(json_object('queue', queue, 'kind', kind, 'next_at', next_at)) FROM (
+        SELECT json_group_array(json_object('route', json_object('queue', queue, 'kind', kind), 'next_at', next_at)) FROM (
             SELECT r.queue, r.kind, (
                 SELECT l.next_at FROM warp_lanes AS l WHERE l.queue = r.queue AND l.kind = r.kind AND l.next_at IS NOT NULL
                 ORDER BY l.next_at LIMIT 1) AS next_at

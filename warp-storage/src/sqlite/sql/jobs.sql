@@ -3,7 +3,8 @@
 SELECT json_object(
     'ready', (
         SELECT json_group_array(json_object(
-            'id', j.id, 'queue', j.queue, 'kind', j.kind, 'rank', j.rank, 'place', j.place, 'attempts', j.attempts, 'starts', j.starts, 'stamp', j.stamp))
+            'route', json_object('queue', j.queue, 'kind', j.kind), 'job', json_object(
+                'id', j.id, 'rank', j.rank, 'place', j.place, 'attempts', j.attempts, 'starts', j.starts, 'stamp', j.stamp)))
         FROM fetched AS f CROSS JOIN warp_jobs AS j ON j.id = f.id),
     'lanes', (
         SELECT json_group_array(json(jobs)) FROM (

@@ -34,7 +34,7 @@ SELECT json_object(
         SELECT json_group_array(json_object(
             'number', a.number, 'rate', m.rate, 'elder', m.elder, 'look_at', m.look_at,
             'elder_lane', (
-                SELECT json_object('queue', queue, 'kind', kind, 'rank', head_rank, 'place', head_place, 'head', head)
+                SELECT json_object('route', json_object('queue', queue, 'kind', kind), 'rank', head_rank, 'place', head_place, 'head', head)
                 FROM warp_lanes WHERE id = m.elder)))
         FROM asked AS a CROSS JOIN warp_limiters AS m ON m.family = a.family AND m.key = a.key),
     'used', (
@@ -43,15 +43,17 @@ SELECT json_object(
             FROM asked AS a CROSS JOIN warp_slots AS s ON s.family = a.family AND s.key = a.key GROUP BY a.number)),
     'line', (
         SELECT json_group_array(json_object(
-            'number', i.number, 'id', l.id, 'queue', l.queue, 'kind', l.kind, 'keys', json(l.keys),
-            'sleep_family', l.sleep_family, 'sleep_key', l.sleep_key, 'next_at', l.next_at, 'refusals', l.refusals,
-            'rank', l.head_rank, 'place', l.head_place, 'head', l.head, 'stamp', j.stamp))
+            'number', i.number, 'lane', json_object(
+                'id', l.id, 'route', json_object('queue', l.queue, 'kind', l.kind), 'keys', json(l.keys),
+                'sleep_family', l.sleep_family, 'sleep_key', l.sleep_key, 'next_at', l.next_at, 'refusals', l.refusals,
+                'rank', l.head_rank, 'place', l.head_place, 'head', l.head, 'stamp', j.stamp)))
         FROM line AS i CROSS JOIN warp_lanes AS l ON l.id = i.lane CROSS JOIN warp_jobs AS j ON j.id = l.head),
     'lanes', (
         SELECT json_group_array(json_object(
-            'number', c.key, 'id', l.id, 'queue', l.queue, 'kind', l.kind, 'keys', json(l.keys),
-            'sleep_family', l.sleep_family, 'sleep_key', l.sleep_key, 'next_at', l.next_at, 'refusals', l.refusals,
-            'rank', l.head_rank, 'place', l.head_place, 'head', l.head, 'stamp', j.stamp))
+            'number', c.key, 'lane', json_object(
+                'id', l.id, 'route', json_object('queue', l.queue, 'kind', l.kind), 'keys', json(l.keys),
+                'sleep_family', l.sleep_family, 'sleep_key', l.sleep_key, 'next_at', l.next_at, 'refusals', l.refusals,
+                'rank', l.head_rank, 'place', l.head_place, 'head', l.head, 'stamp', j.stamp)))
         FROM json_each(?3) AS c
         CROSS JOIN warp_lanes AS l
             ON l.queue = c.value ->> 'queue' AND l.kind = c.value ->> 'kind' AND l.keys = c.value ->> 'keys'

@@ -7,6 +7,6 @@ SELECT json_object(
         SELECT json_group_array(json_object('id', j.id, 'kind', j.kind, 'payload', j.payload, 'explicit', j.explicit))
         FROM fetched AS f CROSS JOIN warp_jobs AS j ON j.id = f.id WHERE j.stamp IS NULL),
     'held', (
-        SELECT json_group_array(json_object('job', s.job, 'family', s.family, 'key', s.key))
+        SELECT json_group_array(json_object('job', s.job, 'key', json_object('family', s.family, 'key', s.key)))
         FROM json_each(?8) AS e CROSS JOIN warp_slots AS s ON s.job = e.value ->> 'job'),
     'agenda', 

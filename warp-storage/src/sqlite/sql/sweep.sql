@@ -13,7 +13,7 @@ SELECT json_object(
     'lines', (SELECT json_group_array(json_object('family', family, 'key', key)) FROM line WHERE number > 0),
     'limiters', (
         SELECT json_group_array(json_object(
-            'family', family, 'key', key, 'rate', rate, 'is_used', is_used))
+            'key', json_object('family', family, 'key', key), 'rate', rate, 'is_used', is_used))
         FROM (
             SELECT m.family, m.key, m.rate,
                 m.look_at IS NOT NULL

@@ -1,5 +1,5 @@
--- The workers, and the latest instant that anybody saw.
-SELECT json_object(
+-- The workers, the latest instant that anybody saw, and the last line of the log.
+json_object(
     'workers', (
         SELECT json_group_array(json_object(
             'id', id, 'process', process, 'queues', json(queues), 'kinds', json(kinds),
