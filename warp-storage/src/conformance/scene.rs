@@ -205,6 +205,15 @@ impl TestWorker {
         Ok(ids(&self.turn(scene, finished, &Explicit).await?))
     }
 
+    /// One turn that ends jobs, and starts what it can.
+    pub async fn turn_with(
+        &mut self,
+        scene: &Scene<'_>,
+        finished: Vec<Finished>,
+    ) -> Result<Dispatched> {
+        self.turn(scene, finished, &Explicit).await
+    }
+
     /// A job that it runs no longer, as it is reported.
     pub fn take_out(&mut self, job: JobId, end: End) -> Result<Finished> {
         let mut running = self.running.iter();

@@ -78,7 +78,15 @@ pub(super) struct Due {
     pub(super) presence: Presence,
     pub(super) last_lane: i64,
     pub(super) looks: Vec<KeyId>,
-    pub(super) lanes: Vec<LaneRow>,
+    pub(super) lanes: Vec<JudgedLane>,
+    pub(super) ready: Vec<ReadyRow>,
+}
+
+/// A lane to judge, with its first jobs.
+#[derive(Debug, Deserialize)]
+pub(super) struct JudgedLane {
+    pub(super) lane: LaneRow,
+    pub(super) jobs: Vec<JobRow>,
 }
 
 /// The workers, and how far the clock and the log have come.
@@ -144,13 +152,6 @@ impl LaneRow {
             key: self.sleep_key.clone(),
         }
     }
-}
-
-/// The jobs to judge.
-#[derive(Debug, Deserialize)]
-pub(super) struct Jobs {
-    pub(super) ready: Vec<ReadyRow>,
-    pub(super) lanes: Vec<Vec<JobRow>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -7,7 +7,7 @@ use warp_policy::Stamp;
 use warp_policy::admission::{Candidate, Demand, KeyId, Lane, LaneView, Route, Waiter, demands};
 use warp_policy::ids::{JobId, LaneId};
 
-use super::documents::{JobRow, LaneRow, NumberedLane, ReadyRow};
+use super::documents::{JobRow, JudgedLane, LaneRow, NumberedLane, ReadyRow};
 use super::mend::Unreadable;
 use super::stamps::Stamps;
 use crate::model::Resolution;
@@ -36,16 +36,10 @@ pub(super) struct Read {
 }
 
 impl Judging {
-    /// The lanes with their first jobs. One more than fit the room were read of each, to know whether there are more.
-    pub(super) fn lanes(
-        &mut self,
-        rows: &[LaneRow],
-        jobs: Vec<Vec<JobRow>>,
-        room: usize,
-    ) -> Vec<Lane> {
-        rows.iter()
-            .zip(jobs)
-            .filter_map(|(row, jobs)| self.lane(row, jobs, room))
+    /// The lanes with their first jobs. One more than fit the room and are judged was read of each, to know whether there are more.
+    pub(super) fn lanes(&mut self, rows: &mut [JudgedLane], room: usize) -> Vec<Lane> {
+        rows.iter_mut()
+            .filter_map(|row| self.lane(&row.lane, std::mem::take(&mut row.jobs), room))
             .collect()
     }
 
@@ -179,11 +173,11 @@ impl Judging {
 pub(super) fn keys(
     freed: &BTreeMap<KeyId, usize>,
     looks: Vec<KeyId>,
-    lanes: &[LaneRow],
+    lanes: &[JudgedLane],
     candidates: &[Candidate],
 ) -> Vec<KeyId> {
     let mut keys: BTreeSet<KeyId> = freed.keys().cloned().chain(looks).collect();
-    keys.extend(lanes.iter().flat_map(|row| row.keys.iter().cloned()));
+    keys.extend(lanes.iter().flat_map(|row| row.lane.keys.iter().cloned()));
     let demands = candidates
         .iter()
         .flat_map(|candidate| candidate.waiter.demands.iter());

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use warp_policy::Timestamp;
-use warp_policy::admission::{Candidate, Fleet, KeyId, LINE_READ, Order, Route, Turn};
+use warp_policy::admission::{Candidate, Fleet, KeyId, LINE_READ, Route, Turn};
 use warp_policy::ids::{JobId, LaneId};
 
-use super::documents::{Due, Jobs, Keys, LaneRow, json, rank};
+use super::documents::{Due, Keys, LaneRow, json};
 use super::error::SqliteError;
 use super::judging::{Judging, Read, key_set, keys};
 use super::limiters::{Asking, Limiters};
 use super::mend::Unreadable;
-use super::statements::{JOBS, KEYS, LANES};
+use super::statements::{DUE, KEYS};
 use super::turn::Taking;
 use super::writer::{Session, Statement};
 use crate::model::Dispatch;
@@ -51,16 +51,12 @@ impl Taking<'_> {
             return Ok(Outcome::WorkerGone);
         };
         let room = self.dispatch.room;
-        let left_out = due.lanes.get(room).map(LaneRow::order);
-        due.lanes.truncate(room);
-        let jobs = self.read_jobs(session, &due.lanes, left_out).await?;
-
         let mut judging = Judging::default();
-        let lanes = judging.lanes(&due.lanes, jobs.lanes, room);
+        let lanes = judging.lanes(&mut due.lanes, room);
         if !judging.unreadable.is_empty() {
             return Ok(Outcome::Unreadable(judging.unreadable));
         }
-        let mut candidates = judging.candidates(jobs.ready, &self.resolutions);
+        let mut candidates = judging.candidates(due.ready, &self.resolutions);
 
         let fleet = due.presence.fleet(self.dispatch.worker, self.now);
         let keys = keys(freed, due.looks, &due.lanes, &candidates);
@@ -86,7 +82,7 @@ impl Taking<'_> {
             lanes: in_lines,
             ..
         } = limiters;
-        let judged = due.lanes.into_iter().map(|row| (row.id, row));
+        let judged = due.lanes.into_iter().map(|row| (row.lane.id, row.lane));
         Ok(Outcome::Read(Box::new(Reading {
             turn: Turn {
                 now: self.now,
@@ -120,13 +116,7 @@ impl Taking<'_> {
             .iter()
             .map(|(key, count)| serde_json::json!({ "family": key.family, "key": key.key, "count": count }))
             .collect();
-        let statement = || {
-            sqlx::query(LANES)
-                .bind(self.dispatch.worker.get())
-                .bind(self.now.as_micros())
-                .bind(number(self.dispatch.room + 1))
-                .bind(json(&freed))
-        };
+        let statement = || bind_fetch(sqlx::query(DUE), self.dispatch, self.now).bind(json(&freed));
         let mut due: Due = session.document(statement()).await?;
         if due.presence.of(self.dispatch.worker).is_none() {
             return Ok(None);
@@ -136,26 +126,6 @@ impl Taking<'_> {
         }
         self.note_others(&due.presence);
         Ok(Some(due))
-    }
-
-    async fn read_jobs(
-        &self,
-        session: &mut Session,
-        lanes: &[LaneRow],
-        left_out: Option<Order>,
-    ) -> Result<Jobs, SqliteError> {
-        let room = self.dispatch.room;
-        if room == 0 {
-            return Ok(Jobs {
-                ready: Vec::new(),
-                lanes: Vec::new(),
-            });
-        }
-        let lanes: Vec<LaneId> = lanes.iter().map(|lane| lane.id).collect();
-        let statement = bind_fetch(sqlx::query(JOBS), self.dispatch, self.now, left_out)
-            .bind(json(&lanes))
-            .bind(number(room + 2));
-        session.document(statement).await
     }
 }
 
@@ -181,19 +151,7 @@ async fn read_keys(
 }
 
 /// Fills in what every fetch takes.
-pub(super) fn bind_fetch(
-    statement: Statement,
-    dispatch: &Dispatch,
-    now: Timestamp,
-    until: Option<Order>,
-) -> Statement {
-    let (rank, place, id) = until.map_or((i64::MAX, i64::MAX, i64::MAX), |until| {
-        (
-            rank(until.priority()),
-            until.place().as_micros(),
-            until.id().get(),
-        )
-    });
+pub(super) fn bind_fetch(statement: Statement, dispatch: &Dispatch, now: Timestamp) -> Statement {
     let fetch = if dispatch.room == 0 {
         0
     } else {
@@ -204,9 +162,6 @@ pub(super) fn bind_fetch(
         .bind(now.as_micros())
         .bind(number(dispatch.room))
         .bind(number(fetch))
-        .bind(rank)
-        .bind(place)
-        .bind(id)
 }
 
 /// A number of rows.

@@ -15,10 +15,9 @@ macro_rules! statements {
 
 statements! {
     // A turn, in its order.
-    PEEK: "routes" "fetch" "peek" "agenda" "end";
+    PEEK: "routes" "unbounded" "fetch" "peek" "agenda" "end";
     ENDS: "ends";
-    LANES: "routes" "lanes" "workers" "lanes_end";
-    JOBS: "routes" "fetch" "jobs";
+    DUE: "routes" "lanes" "fetch" "due" "workers" "due_end";
     KEYS: "keys";
     JUDGED: "judged";
     SLOTS: "slots";

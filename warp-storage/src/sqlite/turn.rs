@@ -102,7 +102,7 @@ impl Inner {
             .map(|finished| Claim { job: finished.job })
             .collect();
         let statement =
-            bind_fetch(sqlx::query(PEEK), dispatch, self.clock.now(), None).bind(json(&claims));
+            bind_fetch(sqlx::query(PEEK), dispatch, self.clock.now()).bind(json(&claims));
         let mut session = self.writer.connection().await?;
         let peek = session.document(statement).await?;
         session.keep();

@@ -1,14 +1,15 @@
 -- The ready jobs of a turn: in one order over all routes as many as there is room for. Of what is read beyond them each route has a
 -- share, so that none is held up behind another's (R45). A scheduled job is ready at its place, although nobody has written so.
--- ?2 now, ?3 room, ?4 how many to read, ?5 ?6 ?7 the order before which they stand
+-- `bound` is the order before which they stand.
+-- ?2 now, ?3 room, ?4 how many to read
 , ready AS MATERIALIZED (
     SELECT j.id, j.queue, j.kind, j.rank, j.place
-    FROM route AS r
+    FROM bound AS b CROSS JOIN route AS r
     CROSS JOIN json_each((
         SELECT json_group_array(id) FROM (
             SELECT * FROM (
                 SELECT id FROM warp_jobs
-                WHERE state = 'enqueued' AND queue = r.queue AND kind = r.kind AND (rank, place, id) < (?5, ?6, ?7)
+                WHERE state = 'enqueued' AND queue = r.queue AND kind = r.kind AND (rank, place, id) < (b.rank, b.place, b.id)
                 ORDER BY rank, place, id LIMIT ?4)
             UNION ALL
             SELECT * FROM (
@@ -17,7 +18,7 @@
                 ORDER BY place, id LIMIT iif(?4 > 0, 500, 0)))
     )) AS e
     CROSS JOIN warp_jobs AS j ON j.id = e.value
-    WHERE (j.rank, j.place, j.id) < (?5, ?6, ?7)
+    WHERE (j.rank, j.place, j.id) < (b.rank, b.place, b.id)
 )
 , share(size) AS MATERIALIZED (
     SELECT (?4 - ?3) / max(1, count(*)) FROM route AS r

@@ -1,4 +1,4 @@
-//! The laws on SQLite.
+//! A fresh file for each test, and a hand on its rows.
 
 use async_trait::async_trait;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -8,13 +8,14 @@ use tokio::sync::Mutex;
 use warp_policy::ids::JobId;
 use warp_storage::conformance::{DAWN, Harness, Outcome};
 use warp_storage::sqlite::Synchronous;
-use warp_storage::{ManualClock, Sqlite, Store, store_laws};
+use warp_storage::{ManualClock, Sqlite, Store};
 
-struct InFile {
-    sqlite: Sqlite,
-    clock: ManualClock,
+/// A store in a file of its own, on a clock that stands at [`DAWN`].
+pub(crate) struct InFile {
+    pub(crate) sqlite: Sqlite,
+    pub(crate) clock: ManualClock,
     /// A connection of somebody else's.
-    by_hand: Mutex<SqliteConnection>,
+    pub(crate) by_hand: Mutex<SqliteConnection>,
     _folder: TempDir,
 }
 
@@ -81,7 +82,7 @@ const NEVER: &[(&str, &str)] = &[
 ];
 
 impl InFile {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let clock = ManualClock::new(DAWN);
         let file = folder.path().join("jobs.db");
@@ -109,7 +110,7 @@ impl InFile {
         }
     }
 
-    async fn ask(&self, question: &'static str) -> i64 {
+    pub(crate) async fn ask(&self, question: &'static str) -> i64 {
         let mut connection = self.by_hand.lock().await;
         sqlx::query_scalar(question)
             .fetch_one(&mut *connection)
@@ -180,5 +181,3 @@ impl Harness for InFile {
         Some(statistics.candidates + statistics.lanes)
     }
 }
-
-store_laws!(InFile::new().await);

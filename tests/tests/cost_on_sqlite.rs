@@ -1,0 +1,126 @@
+//! What work costs in a SQLite file: statements are counted, `BEGIN` and `COMMIT` included, and nothing is timed (R45, R47).
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tempfile::TempDir;
+use tokio::sync::Notify;
+use warp_runtime::prelude::*;
+use warp_runtime::storage::Store;
+use warp_runtime::storage::model::Counter;
+use warp_runtime::storage::sqlite::{Statistics, Synchronous};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+const RUNNING: usize = 32;
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+struct Free;
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+#[mutex("account:{number}", mode = "wait")]
+struct OfItsOwnKey {
+    number: usize,
+}
+
+/// Does nothing, and tells when it has done so often enough.
+#[derive(Clone)]
+struct NoOp {
+    left: Arc<AtomicUsize>,
+    done: Arc<Notify>,
+}
+
+impl NoOp {
+    fn times(times: usize) -> Self {
+        Self {
+            left: Arc::new(AtomicUsize::new(times)),
+            done: Arc::default(),
+        }
+    }
+
+    fn run(&self) {
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.done.notify_one();
+        }
+    }
+}
+
+impl JobHandler<Free> for NoOp {
+    async fn handle(&self, _: Free, _: &JobContext) -> JobResult {
+        self.run();
+        Ok(())
+    }
+}
+
+impl JobHandler<OfItsOwnKey> for NoOp {
+    async fn handle(&self, _: OfItsOwnKey, _: &JobContext) -> JobResult {
+        self.run();
+        Ok(())
+    }
+}
+
+async fn a_file() -> Result<(Sqlite, TempDir), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let options = Sqlite::options(folder.path().join("jobs.db"));
+    Ok((
+        options.synchronous(Synchronous::Normal).open().await?,
+        folder,
+    ))
+}
+
+/// Runs so many jobs until all of them are recorded. Returns what that cost.
+async fn drain(storage: &Sqlite, jobs: usize) -> Result<(Statistics, Statistics), Box<dyn Error>> {
+    let handler = NoOp::times(jobs);
+    let done = Arc::clone(&handler.done);
+    let worker = Worker::builder(storage.clone())
+        .handler::<Free, _>(handler.clone())
+        .handler::<OfItsOwnKey, _>(handler)
+        .concurrency(RUNNING)
+        .build()?;
+    let before = storage.statistics();
+    worker
+        .run_until(async move { done.notified().await })
+        .await?;
+    assert_eq!(
+        storage.counters().await?.get(Counter::Succeeded),
+        jobs as u64
+    );
+    Ok((before, storage.statistics()))
+}
+
+fn per_job(before: Statistics, after: Statistics, jobs: usize) -> f64 {
+    (after.statements - before.statements) as f64 / jobs as f64
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_without_policy_costs_half_a_statement() -> Outcome {
+    let (storage, _folder) = a_file().await?;
+    Publisher::new(storage.clone())
+        .enqueue_all([Free; 10_000])
+        .await?;
+    let (before, after) = drain(&storage, 10_000).await?;
+    let cost = per_job(before, after, 10_000);
+    println!(
+        "{cost:.3} statements a job, {} turns",
+        after.turns - before.turns
+    );
+    assert!(cost <= 0.5, "{cost} statements a job");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_policy_lets_it_run_costs_little_more() -> Outcome {
+    let (storage, _folder) = a_file().await?;
+    Publisher::new(storage.clone())
+        .enqueue_all((0..10_000).map(|number| OfItsOwnKey { number }))
+        .await?;
+    let (before, after) = drain(&storage, 10_000).await?;
+    let cost = per_job(before, after, 10_000);
+    println!(
+        "{cost:.3} statements a job, {} turns",
+        after.turns - before.turns
+    );
+    assert!(cost <= 0.6, "{cost} statements a job");
+    Ok(())
+}

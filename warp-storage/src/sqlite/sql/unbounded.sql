@@ -1,0 +1,2 @@
+-- Nothing is left out.
+, bound(rank, place, id) AS (SELECT 9223372036854775807, 9223372036854775807, 9223372036854775807)
