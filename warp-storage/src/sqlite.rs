@@ -119,6 +119,16 @@ impl Sqlite {
         transaction.map_err(|error| SqliteError::of(&self.inner.file, error))
     }
 
+    /// Closes the file, for this store and its clones. The last process that closes it leaves one file behind: the `-wal` file is written back
+    /// and goes, and so does the `-shm` file. A store that is dropped leaves them to whoever opens the file next, which loses nothing.
+    ///
+    /// # Errors
+    /// [`SqliteError`] where what is left could not be written back; it is not lost.
+    pub async fn close(self) -> Result<(), SqliteError> {
+        self.inner.pool.close().await;
+        self.inner.writer.close().await
+    }
+
     /// What this opened store has cost so far.
     pub fn statistics(&self) -> Statistics {
         self.inner.writer.counts().statistics()

@@ -17,6 +17,11 @@ pub enum SqliteError {
         /// The file.
         file: PathBuf,
     },
+    /// `:memory:` is SQLite's word for no file at all.
+    #[error(
+        "`:memory:` is no file: jobs that may be lost with their process belong into `Memory`, which keeps the same rules"
+    )]
+    NoFile,
     /// The file cannot be opened, or created.
     #[error("{} cannot be opened: does its folder exist, and may this process write there?", .file.display())]
     CannotOpen {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
 
-use super::error::SqliteError;
+use super::error::{SqliteError, is_busy};
 use super::writer::Writer;
 use super::{Inner, Sqlite, changes, migrations};
 use crate::clock::{Clock, SystemClock};
@@ -91,6 +91,9 @@ impl SqliteOptions {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn open(self) -> Result<Sqlite, SqliteError> {
+        if self.file == Path::new(":memory:") {
+            return Err(SqliteError::NoFile);
+        }
         let file = std::path::absolute(&self.file).unwrap_or_else(|_| self.file.clone());
         let mut options = SqliteConnectOptions::new()
             .filename(&file)
@@ -159,5 +162,22 @@ async fn connect(
         .execute(&mut connection)
         .await
         .map_err(of)?;
+    match write_nothing(&mut connection).await {
+        // Whoever holds the lock can write, and so may this process later.
+        Err(error) if is_busy(&error) => {}
+        done => done.map_err(of)?,
+    }
     Ok((connection, id))
+}
+
+/// Finds out whether the file can be written, now and not with the first job.
+async fn write_nothing(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    sqlx::query("BEGIN IMMEDIATE")
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query("UPDATE warp_store SET id = id")
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query("ROLLBACK").execute(connection).await?;
+    Ok(())
 }

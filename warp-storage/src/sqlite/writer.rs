@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteRow};
-use sqlx::{ConnectOptions, Row, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use warp_policy::Timestamp;
 
@@ -119,6 +119,16 @@ impl Writer {
                 }
                 Err(error) => return Err(SqliteError::of(self.file(), error)),
             }
+        }
+    }
+
+    pub(super) async fn close(&self) -> Result<(), SqliteError> {
+        match self.connection.lock().await.take() {
+            Some(connection) => connection
+                .close()
+                .await
+                .map_err(|error| SqliteError::of(self.file(), error)),
+            None => Ok(()),
         }
     }
 

@@ -62,7 +62,7 @@ CREATE TABLE warp_lanes (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     queue TEXT NOT NULL,
     kind TEXT NOT NULL,
-    keys TEXT NOT NULL,               -- its key set, sorted
+    keys TEXT NOT NULL CHECK (json_valid(keys)), -- its key set, sorted
     sleep_family TEXT NOT NULL,
     sleep_key TEXT NOT NULL,
     next_at INTEGER,                  -- due since or from then on; none if only a change of the key can help
@@ -92,8 +92,8 @@ CREATE TABLE warp_workers (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL,
     process TEXT NOT NULL,            -- the opened store that it belongs to
-    queues TEXT NOT NULL,
-    kinds TEXT NOT NULL,
+    queues TEXT NOT NULL CHECK (json_valid(queues)),
+    kinds TEXT NOT NULL CHECK (json_valid(kinds)),
     lease INTEGER NOT NULL,
     last_seen INTEGER NOT NULL,
     latest INTEGER NOT NULL,          -- the latest instant that its turns saw (R66)
