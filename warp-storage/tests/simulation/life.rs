@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use warp_storage::model::{JobFilter, JobState};
-use warp_storage::{Clock, Store};
 
 use crate::Result;
 use crate::jobs::{KINDS, QUEUES};
@@ -14,7 +13,7 @@ impl World {
     pub(crate) async fn live(&mut self) -> Result<()> {
         for _ in 0..150 {
             self.something_happens().await?;
-            self.store.memory.audit()?;
+            self.backend.audit().await?;
         }
         self.come_to_an_end().await
     }
@@ -117,21 +116,22 @@ impl World {
     /// is not announced and not timed is not done.
     async fn come_to_an_end(&mut self) -> Result<()> {
         self.a_worker_comes(QUEUES.to_vec(), KINDS.to_vec()).await?;
+        let now = self.now();
         for worker in &mut self.workers {
             if worker.mood == Mood::Silent {
                 worker.mood = Mood::Works;
-                worker.wakes_at = Some(self.store.clock.now());
+                worker.wakes_at = Some(now);
             }
         }
         let mut beat = self.now();
         for instant in 0..20_000_u32 {
             self.everybody_awake_works().await?;
             if !self.jobs_are_left().await? {
-                self.store.memory.audit()?;
+                self.backend.audit().await?;
                 return self.check_end().await;
             }
             if instant % 8 == 0 {
-                self.store.memory.audit()?;
+                self.backend.audit().await?;
                 self.check_rest().await?;
             }
             let now = self.now();
@@ -143,7 +143,7 @@ impl World {
             let next = self.workers.iter().filter_map(Worker::next).min();
             self.set_clock(next.unwrap_or(beat).clamp(now, beat));
         }
-        Err(format!("jobs are left: {:?}", self.store.memory.leftovers()).into())
+        Err(format!("jobs are left: {:?}", self.backend.leftovers().await).into())
     }
 
     async fn everybody_awake_works(&mut self) -> Result<()> {
@@ -168,7 +168,13 @@ impl World {
     async fn everybody_beats(&mut self) -> Result<()> {
         let now = self.now();
         for worker in &mut self.workers {
-            if self.store.memory.heartbeat(worker.inner.id).await.is_err() {
+            if self
+                .backend
+                .store()
+                .heartbeat(worker.inner.id)
+                .await
+                .is_err()
+            {
                 // It was declared dead, and hears the rest in its next turn.
                 worker.wakes_at = Some(now);
             }
@@ -188,7 +194,7 @@ impl World {
                 limit: 1,
                 ..JobFilter::default()
             };
-            if !self.store.memory.jobs(one).await?.is_empty() {
+            if !self.store().jobs(one).await?.is_empty() {
                 return Ok(true);
             }
         }

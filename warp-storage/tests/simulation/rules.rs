@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use warp_policy::Mode;
 use warp_policy::admission::{Cause, Family, Order};
 use warp_policy::ids::JobId;
-use warp_storage::Store;
 use warp_storage::conformance::DAWN;
 use warp_storage::model::{Dispatched, End, Event, Job, JobFilter, JobState};
 
@@ -25,7 +24,7 @@ impl World {
             limit: usize::MAX,
             ..JobFilter::default()
         };
-        Ok(self.store.memory.jobs(filter).await?)
+        Ok(self.store().jobs(filter).await?)
     }
 
     /// What a worker's turn started and skipped. `before` are the jobs that waited when it began.
@@ -66,7 +65,7 @@ impl World {
         before: &[Job],
         after: &[Job],
     ) -> Result<()> {
-        let view = self.store.memory.job(id).await?.ok_or("gone")?;
+        let view = self.store().job(id).await?.ok_or("gone")?;
         let order = |view: &Job| Order::new(view.priority, view.place, view.id);
         let job = &self.jobs[&id];
         let own = keys(job);
@@ -89,7 +88,7 @@ impl World {
 
     /// R41: only a first start is skipped, by a policy that skips, of a key that is full or has waiters.
     async fn check_skip(&self, id: JobId, before: &[Job], after: &[Job]) -> Result<()> {
-        let log = self.store.memory.log(id).await?;
+        let log = self.store().log(id).await?;
         let Some(Event::Skipped(refusal)) = log.last().map(|entry| &entry.event) else {
             return Err(format!("job {id} was deleted: {log:?}").into());
         };
@@ -178,13 +177,13 @@ impl World {
 
     /// R82: every job is recorded exactly once, as it ended, and nothing is left.
     pub(crate) async fn check_end(&self) -> Result<()> {
-        let leftovers = self.store.memory.leftovers();
-        if !self.witness.is_idle() || leftovers != (0, 0) {
+        let leftovers = self.backend.leftovers().await;
+        if !self.witness.is_idle() || leftovers.is_some_and(|left| left != (0, 0)) {
             return Err(format!("slots and lanes are left: {leftovers:?}").into());
         }
         for &id in self.jobs.keys() {
-            let job = self.store.memory.job(id).await?.ok_or("gone")?;
-            let log = self.store.memory.log(id).await?;
+            let job = self.store().job(id).await?.ok_or("gone")?;
+            let log = self.store().log(id).await?;
             let ends = |event: &Event| {
                 matches!(
                     event,

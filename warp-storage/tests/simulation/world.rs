@@ -8,11 +8,12 @@ use warp_policy::admission::LINE_READ;
 use warp_policy::declaration::Declared;
 use warp_policy::ids::{JobId, WorkerId};
 use warp_policy::precedence::resolve;
-use warp_storage::conformance::{DAWN, Harness, Scene};
+use warp_storage::conformance::{DAWN, Scene};
 use warp_storage::model::{End, Finished, NewJob, Resolution, Resolver, Sweep, Unresolved};
-use warp_storage::{Clock, ManualClock, Memory, Store, StoreError};
+use warp_storage::{Clock, Store, StoreError};
 
 use crate::Result;
+use crate::backend::Backend;
 use crate::jobs;
 use crate::random::Random;
 use crate::witness::Witness;
@@ -21,23 +22,8 @@ use crate::worker::{Mood, Worker};
 pub(crate) const LEASE: Duration = Duration::from_secs(60);
 pub(crate) const MAX_LOST: u32 = 3;
 
-pub(crate) struct InMemory {
-    pub(crate) memory: Memory,
-    pub(crate) clock: ManualClock,
-}
-
-impl Harness for InMemory {
-    fn store(&self) -> &dyn Store {
-        &self.memory
-    }
-
-    fn clock(&self) -> &ManualClock {
-        &self.clock
-    }
-}
-
 pub(crate) struct World {
-    pub(crate) store: InMemory,
+    pub(crate) backend: Box<dyn Backend>,
     pub(crate) random: Random,
     pub(crate) workers: Vec<Worker>,
     pub(crate) witness: Witness,
@@ -56,13 +42,9 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64) -> Self {
-        let clock = ManualClock::new(DAWN);
+    pub(crate) fn new(seed: u64, backend: Box<dyn Backend>) -> Self {
         Self {
-            store: InMemory {
-                memory: Memory::with_clock(clock.clone()),
-                clock,
-            },
+            backend,
             random: Random::new(seed),
             workers: Vec::new(),
             witness: Witness::default(),
@@ -76,8 +58,12 @@ impl World {
         }
     }
 
+    pub(crate) fn store(&self) -> &dyn Store {
+        self.backend.store()
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
-        self.store.clock.now()
+        self.backend.clock().now()
     }
 
     /// Whether the clock went back a little and has not caught up: what was due is then due again in less than a second (R49).
@@ -87,13 +73,13 @@ impl World {
 
     pub(crate) async fn enqueue(&mut self) -> Result<()> {
         let jobs = jobs::some(&mut self.random)?;
-        let ids = self.store.memory.enqueue(jobs.clone()).await?;
+        let ids = self.store().enqueue(jobs.clone()).await?;
         self.jobs.extend(ids.into_iter().zip(jobs));
         Ok(())
     }
 
     pub(crate) fn set_clock(&mut self, now: Timestamp) {
-        self.store.clock.set(now);
+        self.backend.clock().set(now);
         if now < self.latest.minus(Duration::from_secs(1)) {
             self.witness.clock_went_back();
             self.odd_until = self
@@ -110,7 +96,7 @@ impl World {
         queues: Vec<&'static str>,
         kinds: Vec<&'static str>,
     ) -> Result<()> {
-        let scene = Scene::new(&self.store);
+        let scene = Scene::new(&*self.backend);
         let listener = scene.listen();
         let mut inner = scene.worker_of(&queues, &kinds, LEASE).await?;
         inner.room = 1 + self.random.below(5);
@@ -134,7 +120,7 @@ impl World {
         let worker = self.workers.swap_remove(index);
         self.is_disturbed = true;
         self.known.remove(&worker.inner.id);
-        match self.store.memory.deregister(worker.inner.id).await {
+        match self.store().deregister(worker.inner.id).await {
             Ok(()) => {
                 for job in self.witness.gone(worker.inner.id) {
                     self.witness.end(job, End::Returned);
@@ -147,9 +133,9 @@ impl World {
     }
 
     pub(crate) async fn a_worker_drains(&mut self, index: usize) -> Result<()> {
-        let worker = &mut self.workers[index];
-        if self.store.memory.drain(worker.inner.id).await.is_ok() {
-            worker.mood = Mood::Drains;
+        let id = self.workers[index].inner.id;
+        if self.store().drain(id).await.is_ok() {
+            self.workers[index].mood = Mood::Drains;
             self.is_disturbed = true;
         }
         Ok(())
@@ -164,7 +150,7 @@ impl World {
     /// R80, R84, R44.
     pub(crate) async fn sweep(&mut self) -> Result<()> {
         let max_lost = MAX_LOST;
-        let swept = self.store.memory.sweep(Sweep { max_lost }).await?;
+        let swept = self.store().sweep(Sweep { max_lost }).await?;
         for &(dead, number) in &swept.dead {
             let lost = self.witness.gone(dead);
             if !self.known.remove(&dead) || lost.len() != number {
@@ -192,8 +178,10 @@ impl World {
     pub(crate) async fn take_turn(&mut self, index: usize) -> Result<(usize, bool)> {
         let now = self.now();
         let before = self.waiting().await?;
-        let scene = Scene::new(&self.store);
+        let scene = Scene::new(&*self.backend);
         let worker = &mut self.workers[index];
+        // A turn that finds nothing to do need not renew the lease. Whether the worker is gone it hears in its turn.
+        let _ = scene.store().heartbeat(worker.inner.id).await;
         let mut finished = Vec::new();
         for job in worker.over(now) {
             worker.ends.remove(&job);

@@ -1,0 +1,22 @@
+//! What the simulation asks of a backend.
+
+use warp_storage::conformance::Harness;
+use warp_storage::store::async_trait;
+
+use crate::in_memory::InMemory;
+
+/// A fresh store to live on, with a look behind it.
+#[async_trait]
+pub(crate) trait Backend: Harness {
+    /// How many slots are held, and how many lanes there are; `None` where the backend cannot tell.
+    async fn leftovers(&self) -> Option<(usize, usize)> {
+        None
+    }
+}
+
+#[async_trait]
+impl Backend for InMemory {
+    async fn leftovers(&self) -> Option<(usize, usize)> {
+        Some(self.memory.leftovers())
+    }
+}
