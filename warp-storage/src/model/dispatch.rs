@@ -86,7 +86,7 @@ pub enum Resolution {
 }
 
 /// What a worker gets from a turn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatched {
     /// The store's clock in the turn.
     pub now: Timestamp,
@@ -103,7 +103,7 @@ pub struct Dispatched {
 }
 
 /// A job to run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Started {
     /// The job.
     pub job: JobId,

@@ -81,7 +81,7 @@ impl fmt::Display for JobState {
 }
 
 /// A job as a query shows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// Its id.
     pub id: JobId,
