@@ -1,5 +1,10 @@
 //! Real tasks on real threads: whatever their order, the limits hold (S04).
 
+#[path = "common/backend.rs"]
+mod backend;
+#[path = "common/in_memory.rs"]
+mod in_memory;
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
@@ -8,24 +13,41 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use warp_policy::declaration::Declared;
 use warp_policy::ids::JobId;
 use warp_policy::precedence::{ExplicitPolicies, resolve};
-use warp_policy::{ConcurrencySpec, Key, Mode, RateLimitSpec, Style, Timestamp, Window};
+use warp_policy::{ConcurrencySpec, Key, Mode, RateLimitSpec, Style, Window};
+use warp_storage::Store;
 use warp_storage::model::{
     Counter, Dispatch, End, Finished, JobState, NewJob, NewWorker, Ready, Resolution, Resolver,
     Started, Unresolved,
 };
-use warp_storage::{ManualClock, Memory, Store};
+
+use crate::backend::Backend;
+use crate::in_memory::InMemory;
 
 const WORKERS: usize = 4;
 const JOBS: usize = 200;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// S04: four workers begin at the same moment, and the key has never been used before.
+const ROUNDS: usize = 20;
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_workers_at_once_never_exceed_a_semaphore() -> Outcome {
-    for round in 0..20 {
+async fn many_workers_at_once_never_exceed_a_semaphore_on_memory() -> Outcome {
+    never_exceed_a_semaphore(async || Ok(Box::new(InMemory::new()) as _), ROUNDS).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_workers_at_once_never_exceed_a_rate_on_memory() -> Outcome {
+    never_exceed_a_rate(async || Ok(Box::new(InMemory::new()) as _), ROUNDS).await
+}
+
+/// S04: four workers begin at the same moment, and the key has never been used before.
+async fn never_exceed_a_semaphore(
+    fresh: impl AsyncFn() -> Outcome<Box<dyn Backend>>,
+    rounds: usize,
+) -> Outcome {
+    for round in 0..rounds {
         for limit in [5, 1] {
-            let world = World::new(limit);
+            let world = World::new(fresh().await?, limit);
             world.enqueue(Some(limit), None).await?;
             world.work_it_off().await?;
             let most = world.most.load(Ordering::SeqCst);
@@ -37,10 +59,12 @@ async fn many_workers_at_once_never_exceed_a_semaphore() -> Outcome {
 }
 
 /// R62: nor a rate. The clock stands still, so that no more than its count can ever start.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_workers_at_once_never_exceed_a_rate() -> Outcome {
-    for round in 0..20 {
-        let world = World::new(u32::MAX);
+async fn never_exceed_a_rate(
+    fresh: impl AsyncFn() -> Outcome<Box<dyn Backend>>,
+    rounds: usize,
+) -> Outcome {
+    for round in 0..rounds {
+        let world = World::new(fresh().await?, u32::MAX);
         world.enqueue(None, Some(17)).await?;
         world.work_it_off().await?;
         let started = world.started.load(Ordering::SeqCst);
@@ -51,7 +75,7 @@ async fn many_workers_at_once_never_exceed_a_rate() -> Outcome {
 
 /// A store, and what its handlers see of each other.
 struct World {
-    memory: Memory,
+    backend: Box<dyn Backend>,
     limit: usize,
     running: AtomicUsize,
     most: AtomicUsize,
@@ -59,14 +83,18 @@ struct World {
 }
 
 impl World {
-    fn new(limit: u32) -> Arc<Self> {
+    fn new(backend: Box<dyn Backend>, limit: u32) -> Arc<Self> {
         Arc::new(Self {
-            memory: Memory::with_clock(ManualClock::new(Timestamp::from_secs(1_000))),
+            backend,
             limit: limit as usize,
             running: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
             started: AtomicUsize::new(0),
         })
+    }
+
+    fn store(&self) -> &dyn Store {
+        self.backend.store()
     }
 
     async fn enqueue(&self, limit: Option<u32>, count: Option<u32>) -> Outcome {
@@ -89,7 +117,7 @@ impl World {
             ready: Ready::Now,
             explicit: explicit.clone(),
         };
-        self.memory.enqueue((0..JOBS).map(job).collect()).await?;
+        self.store().enqueue((0..JOBS).map(job).collect()).await?;
         Ok(())
     }
 
@@ -106,11 +134,13 @@ impl World {
             }
         }
         assert!(starts.values().all(|&starts| starts == 1), "{starts:?}");
-        let counters = self.memory.counters().await?;
+        let counters = self.store().counters().await?;
         assert_eq!(counters.get(Counter::Succeeded), starts.len() as u64);
         assert_eq!(self.running.load(Ordering::SeqCst), 0);
-        self.memory.audit()?;
-        assert_eq!(self.memory.leftovers().0, 0, "slots are left");
+        let audit = self.backend.audit().await;
+        audit.map_err(|error| error.to_string())?;
+        let slots = self.backend.leftovers().await.map(|(slots, _)| slots);
+        assert!(slots.is_none_or(|slots| slots == 0), "slots are left");
         Ok(())
     }
 
@@ -121,7 +151,7 @@ impl World {
             kinds: ["a".into(), "b".into()].into(),
             lease: std::time::Duration::from_secs(30),
         };
-        let worker = self.memory.register(new).await?;
+        let worker = self.store().register(new).await?;
         begin.wait().await;
         let mut starts = Vec::new();
         let mut running: Vec<Started> = Vec::new();
@@ -141,7 +171,7 @@ impl World {
                 room: 8 - running.len(),
                 fetch: 50,
             };
-            let turn = self.memory.dispatch(turn, &Explicit).await?;
+            let turn = self.store().dispatch(turn, &Explicit).await?;
             assert!(turn.stale.is_empty() && turn.failed.is_empty());
             let now_running = self.running.fetch_add(turn.started.len(), Ordering::SeqCst);
             let now_running = now_running + turn.started.len();
@@ -155,7 +185,7 @@ impl World {
             }
             tokio::task::yield_now().await;
         }
-        self.memory.deregister(worker).await?;
+        self.store().deregister(worker).await?;
         Ok(starts)
     }
 
@@ -167,7 +197,7 @@ impl World {
                 limit: 1,
                 ..Default::default()
             };
-            if !self.memory.jobs(filter).await?.is_empty() {
+            if !self.store().jobs(filter).await?.is_empty() {
                 return Ok(true);
             }
         }

@@ -3,6 +3,7 @@
 //!
 //! A failure prints its seed. `WARP_SIMULATION_SEEDS=5000` runs more of them, `WARP_SIMULATION_FIRST=77` begins at another one.
 
+#[path = "../common/backend.rs"]
 mod backend;
 #[path = "../common/in_memory.rs"]
 mod in_memory;

@@ -1,11 +1,11 @@
-//! What the simulation asks of a backend.
+//! What tests that watch from outside ask of a backend.
 
 use warp_storage::conformance::Harness;
 use warp_storage::store::async_trait;
 
 use crate::in_memory::InMemory;
 
-/// A fresh store to live on, with a look behind it.
+/// A fresh store, with a look behind it.
 #[async_trait]
 pub(crate) trait Backend: Harness {
     /// How many slots are held, and how many lanes there are; `None` where the backend cannot tell.
