@@ -2,6 +2,8 @@
 
 #[path = "common/backend.rs"]
 mod backend;
+#[path = "common/in_file.rs"]
+mod in_file;
 #[path = "common/in_memory.rs"]
 mod in_memory;
 
@@ -21,6 +23,7 @@ use warp_storage::model::{
 };
 
 use crate::backend::Backend;
+use crate::in_file::InFile;
 use crate::in_memory::InMemory;
 
 const WORKERS: usize = 4;
@@ -38,6 +41,16 @@ async fn many_workers_at_once_never_exceed_a_semaphore_on_memory() -> Outcome {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_workers_at_once_never_exceed_a_rate_on_memory() -> Outcome {
     never_exceed_a_rate(async || Ok(Box::new(InMemory::new()) as _), ROUNDS).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_workers_at_once_never_exceed_a_semaphore_on_sqlite() -> Outcome {
+    never_exceed_a_semaphore(async || Ok(Box::new(InFile::new().await) as _), 1).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_workers_at_once_never_exceed_a_rate_on_sqlite() -> Outcome {
+    never_exceed_a_rate(async || Ok(Box::new(InFile::new().await) as _), 1).await
 }
 
 /// S04: four workers begin at the same moment, and the key has never been used before.

@@ -273,6 +273,7 @@ impl Tables {
                 self.delete_lane(id);
                 for key in keys {
                     self.write_limiter(&key, |row| row.look_at = Some(now));
+                    self.kept_by_nobody.insert(key);
                 }
                 return None;
             };

@@ -33,6 +33,8 @@ pub(super) struct Tables {
     last_id: i64,
     /// Waiting jobs that failed because of their rows; the next turn reports them.
     pub(super) unreadable: Vec<(JobId, String)>,
+    /// The keys of lanes that went because their jobs could not be judged.
+    pub(super) kept_by_nobody: BTreeSet<KeyId>,
     /// Where the last sweep stopped: among the keys with a line, and among the limiters.
     pub(super) repaired_to: Option<KeyId>,
     pub(super) forgotten_to: Option<KeyId>,

@@ -80,13 +80,22 @@ impl Tables {
         self.operations.candidates += candidates.len() as u64;
         self.operations.lanes += lanes.len() as u64;
 
+        let states = loop {
+            let states = self.key_states(&keys, &fleet, now);
+            // What lanes that are gone were keeping as elders is given to others by this turn.
+            let freed = std::mem::take(&mut self.kept_by_nobody);
+            if freed.is_subset(&keys) {
+                break states;
+            }
+            keys.extend(freed);
+        };
         let decided = plan(Turn {
             now,
             fleet: fleet.clone(),
             room: turn.room,
             candidates,
             lanes,
-            keys: self.key_states(&keys, &fleet, now),
+            keys: states,
         });
         self.unstamp_the_untouched(newly_stamped, &decided);
         let refused = decided.waits.len() + decided.skips.len();

@@ -17,6 +17,7 @@ statements! {
     // A turn, in its order.
     PEEK: "routes" "unbounded" "fetch" "peek" "agenda" "end";
     ENDS: "ends";
+    PROMOTE: "routes" "promote";
     DUE: "routes" "lanes" "fetch" "due" "workers" "due_end";
     KEYS: "keys";
     JUDGED: "judged";

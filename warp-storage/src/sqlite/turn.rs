@@ -14,7 +14,9 @@ use super::error::SqliteError;
 use super::log::LogLines;
 use super::mend::mend;
 use super::reading::{Outcome, bind_fetch};
-use super::statements::{ENDS, LOOK_AT_ALL, LOOK_AT_LINES, PEEK, STORE_LATEST, WORKERS_LATEST};
+use super::statements::{
+    ENDS, LOOK_AT_ALL, LOOK_AT_LINES, PEEK, PROMOTE, STORE_LATEST, WORKERS_LATEST,
+};
 use super::writer::Session;
 use crate::error::StoreError;
 use crate::model::{
@@ -30,6 +32,8 @@ pub(super) struct Taking<'a> {
     pub(super) now: Timestamp,
     pub(super) resolutions: BTreeMap<JobId, Resolution>,
     pub(super) held: Vec<HeldSlot>,
+    /// The earliest place of a scheduled job.
+    pub(super) scheduled: Option<Timestamp>,
     pub(super) inner: &'a Inner,
 }
 
@@ -82,6 +86,7 @@ impl Inner {
             now: self.clock.now(),
             resolutions,
             held: peek.held,
+            scheduled: peek.agenda.scheduled,
             inner: self,
         };
         let Some(taken) = taking.take(&mut session).await? else {
@@ -96,13 +101,13 @@ impl Inner {
     }
 
     async fn peek(&self, dispatch: &Dispatch) -> Result<Peek, SqliteError> {
-        let claims: Vec<_> = dispatch
+        let ended: BTreeSet<JobId> = dispatch
             .finished
             .iter()
-            .map(|finished| Claim { job: finished.job })
+            .map(|finished| finished.job)
             .collect();
         let statement =
-            bind_fetch(sqlx::query(PEEK), dispatch, self.clock.now()).bind(json(&claims));
+            bind_fetch(sqlx::query(PEEK), dispatch, self.clock.now()).bind(json(&ended));
         let mut session = self.writer.connection().await?;
         let peek = session.document(statement).await?;
         session.keep();
@@ -127,12 +132,6 @@ fn resolve(unresolved: Vec<UnresolvedRow>, resolver: &dyn Resolver) -> BTreeMap<
         (row.id, resolution)
     };
     unresolved.into_iter().map(resolve).collect()
-}
-
-/// The job of an attempt that ended.
-#[derive(Serialize)]
-struct Claim {
-    job: JobId,
 }
 
 impl Peek {
@@ -203,6 +202,12 @@ impl Taking<'_> {
     async fn take(&self, session: &mut Session) -> Result<Option<Taken>, SqliteError> {
         let mut log = LogLines::default();
         let ended = self.end(session, &mut log).await?;
+        if self.dispatch.room > 0 && self.scheduled.is_some_and(|place| place <= self.now) {
+            let statement = sqlx::query(PROMOTE).bind(self.dispatch.worker.get());
+            session
+                .execute(statement.bind(self.now.as_micros()))
+                .await?;
+        }
         let mut failed = self.inner.unreported();
         let reading = loop {
             match self.read(session, &ended.freed).await? {

@@ -3,6 +3,7 @@
 use warp_storage::conformance::Harness;
 use warp_storage::store::async_trait;
 
+use crate::in_file::InFile;
 use crate::in_memory::InMemory;
 
 /// A fresh store, with a look behind it.
@@ -18,5 +19,14 @@ pub(crate) trait Backend: Harness {
 impl Backend for InMemory {
     async fn leftovers(&self) -> Option<(usize, usize)> {
         Some(self.memory.leftovers())
+    }
+}
+
+#[async_trait]
+impl Backend for InFile {
+    async fn leftovers(&self) -> Option<(usize, usize)> {
+        let slots = self.ask("SELECT count(*) FROM warp_slots").await;
+        let lanes = self.ask("SELECT count(*) FROM warp_lanes").await;
+        Some((usize::try_from(slots).ok()?, usize::try_from(lanes).ok()?))
     }
 }

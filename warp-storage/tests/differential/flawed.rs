@@ -9,7 +9,7 @@ use warp_storage::model::{
     Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
     Swept,
 };
-use warp_storage::store::async_trait;
+use warp_storage::store::{CallersConnection, async_trait};
 use warp_storage::{Changes, Clock, ManualClock, Memory, Store, StoreError};
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -101,6 +101,14 @@ impl Store for FlawedStore {
             }
         }
         self.memory.enqueue(jobs).await
+    }
+
+    async fn enqueue_in(
+        &self,
+        connection: &mut CallersConnection,
+        jobs: Vec<NewJob>,
+    ) -> Result<Vec<JobId>> {
+        self.memory.enqueue_in(connection, jobs).await
     }
 
     async fn register(&self, worker: NewWorker) -> Result<WorkerId> {

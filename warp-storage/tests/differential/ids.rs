@@ -99,6 +99,8 @@ impl Ids {
         for job in &mut turn.stale {
             *job = self.job(*job);
         }
+        // Whatever is not after now means at once.
+        turn.next_at = turn.next_at.map(|at| at.max(turn.now));
         turn.failed.sort_unstable();
         turn.stale.sort_unstable();
         turn
@@ -110,6 +112,8 @@ impl Ids {
             *worker = self.worker(*worker);
         }
         swept.dead.sort_unstable();
+        // Whether a key without known starts has a row at all is each backend's own business.
+        swept.forgotten = 0;
         swept
     }
 }

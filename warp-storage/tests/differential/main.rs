@@ -9,6 +9,8 @@ mod crew;
 mod difference;
 mod flawed;
 mod ids;
+#[path = "../common/in_file.rs"]
+mod in_file;
 #[path = "../common/in_memory.rs"]
 mod in_memory;
 mod jobs;
@@ -27,6 +29,7 @@ use warp_storage::conformance::Harness;
 use crate::course::Course;
 use crate::difference::Comparison;
 use crate::flawed::{Flaw, Flawed};
+use crate::in_file::InFile;
 use crate::in_memory::InMemory;
 use crate::seeds::seeds;
 use crate::step::Step;
@@ -42,6 +45,12 @@ const STEPS_SHOWN: usize = 5;
 #[tokio::test]
 async fn memory_does_as_memory_does() {
     run(async || Ok(Box::new(InMemory::new()) as _), 30).await;
+}
+
+/// SQLite gives the answers of the reference model.
+#[tokio::test]
+async fn sqlite_does_as_memory_does() {
+    run(async || Ok(Box::new(InFile::new().await) as _), 10).await;
 }
 
 /// A comparison that finds nothing is worth nothing: each flaw is found.

@@ -5,6 +5,8 @@
 
 #[path = "../common/backend.rs"]
 mod backend;
+#[path = "../common/in_file.rs"]
+mod in_file;
 #[path = "../common/in_memory.rs"]
 mod in_memory;
 mod jobs;
@@ -21,6 +23,7 @@ mod world;
 use std::error::Error;
 
 use crate::backend::Backend;
+use crate::in_file::InFile;
 use crate::in_memory::InMemory;
 use crate::seeds::seeds;
 use crate::world::World;
@@ -31,6 +34,12 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 #[tokio::test]
 async fn whatever_happens_the_rules_hold_on_memory() {
     the_rules_hold(async || Ok(Box::new(InMemory::new()) as _), 250).await;
+}
+
+/// The same on SQLite.
+#[tokio::test]
+async fn whatever_happens_the_rules_hold_on_sqlite() {
+    the_rules_hold(async || Ok(Box::new(InFile::new().await) as _), 5).await;
 }
 
 /// Lives through so many seeds, each on a store of its own.

@@ -9,7 +9,7 @@ use warp_storage::conformance::{Scene, TestWorker};
 use warp_storage::model::{End, NewJob, Ready};
 use warp_storage::sqlite::Statistics;
 
-use crate::harness::InFile;
+use crate::in_file::InFile;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 

@@ -6,7 +6,8 @@
 )]
 
 mod cost;
-mod harness;
+#[path = "../common/in_file.rs"]
+mod in_file;
 #[cfg(target_os = "linux")]
 mod read_only;
 mod transactions;
@@ -14,7 +15,7 @@ mod trouble;
 mod versions;
 
 mod laws {
-    use crate::harness::InFile;
+    use crate::in_file::InFile;
 
     warp_storage::store_laws!(InFile::new().await);
 }

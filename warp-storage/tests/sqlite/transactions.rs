@@ -12,7 +12,7 @@ use warp_storage::model::{Event, JobState, NewJob, Ready};
 use warp_storage::sqlite::SqliteError;
 use warp_storage::{CallersTransaction, Memory, Store, StoreError};
 
-use crate::harness::InFile;
+use crate::in_file::InFile;
 
 type Outcome = Result<(), Box<dyn Error>>;
 

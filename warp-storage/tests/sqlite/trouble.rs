@@ -12,7 +12,7 @@ use warp_storage::model::{End, JobState, NewJob, Ready};
 use warp_storage::sqlite::{SqliteError, Synchronous};
 use warp_storage::{Sqlite, Store, StoreError};
 
-use crate::harness::InFile;
+use crate::in_file::InFile;
 
 type Outcome = Result<(), Box<dyn Error>>;
 

@@ -8,7 +8,7 @@ use warp_storage::conformance::Scene;
 use warp_storage::model::{End, JobState};
 use warp_storage::sqlite::SqliteError;
 
-use crate::harness::InFile;
+use crate::in_file::InFile;
 
 type Outcome = Result<(), Box<dyn Error>>;
 

@@ -1,5 +1,5 @@
 -- The ready jobs of a turn: in one order over all routes as many as there is room for. Of what is read beyond them each route has a
--- share, so that none is held up behind another's (R45). A scheduled job is ready at its place, although nobody has written so.
+-- share, so that none is held up behind another's (R45). A scheduled job is ready at its place, also where nobody has written so yet.
 -- `bound` is the order before which they stand.
 -- ?2 now, ?3 room, ?4 how many to read
 , ready AS MATERIALIZED (

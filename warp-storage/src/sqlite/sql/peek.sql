@@ -1,5 +1,5 @@
 -- What a turn has to know before it takes the write lock: whether there is anything to do, and which jobs have no stamp yet.
--- ?5 the claims of the attempts that ended, [{job, claim}]
+-- ?5 the jobs of the attempts that ended, [id]
 SELECT json_object(
     'worker', (SELECT json_object('lease', lease, 'last_seen', last_seen) FROM warp_workers WHERE id = ?1),
     'latest', (SELECT max(s.latest, coalesce((SELECT max(latest) FROM warp_workers), s.latest)) FROM warp_store AS s),
@@ -8,5 +8,5 @@ SELECT json_object(
         FROM fetched AS f CROSS JOIN warp_jobs AS j ON j.id = f.id WHERE j.stamp IS NULL),
     'held', (
         SELECT json_group_array(json_object('job', s.job, 'key', json_object('family', s.family, 'key', s.key)))
-        FROM json_each(?5) AS e CROSS JOIN warp_slots AS s ON s.job = e.value ->> 'job'),
+        FROM json_each(?5) AS e CROSS JOIN warp_slots AS s ON s.job = e.value),
     'agenda', 

@@ -1,6 +1,9 @@
-//! A fresh file for each test, and a hand on its rows.
+//! SQLite, as the tests of this crate take it: a fresh file for each, and a hand on its rows.
+#![expect(
+    clippy::expect_used,
+    reason = "a hand that finds no file is a failed test"
+)]
 
-use async_trait::async_trait;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 use tempfile::TempDir;
@@ -8,6 +11,7 @@ use tokio::sync::Mutex;
 use warp_policy::ids::JobId;
 use warp_storage::conformance::{DAWN, Harness, Outcome};
 use warp_storage::sqlite::Synchronous;
+use warp_storage::store::async_trait;
 use warp_storage::{ManualClock, Sqlite, Store};
 
 /// A store in a file of its own, on a clock that stands at [`DAWN`].
@@ -86,24 +90,23 @@ impl InFile {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let clock = ManualClock::new(DAWN);
         let file = folder.path().join("jobs.db");
-        let options = || {
-            Sqlite::options(&file)
-                .clock(clock.clone())
+        let open = async || {
+            let options = Sqlite::options(&file).clock(clock.clone());
+            options
                 .synchronous(Synchronous::Normal)
+                .open()
+                .await
+                .expect("a file")
         };
-        drop(options().open().await.expect("a new file"));
-        let mut by_hand = SqliteConnectOptions::new()
-            .filename(&file)
-            .connect()
-            .await
-            .expect("the file is there");
+        open().await.close().await.expect("a close");
+        let by_hand = SqliteConnectOptions::new().filename(&file).connect().await;
+        let mut by_hand = by_hand.expect("the file is there");
         sqlx::raw_sql(COUNTERS)
             .execute(&mut by_hand)
             .await
             .expect("the counters");
-        let sqlite = options().open().await.expect("the same file");
         Self {
-            sqlite,
+            sqlite: open().await,
             clock,
             by_hand: Mutex::new(by_hand),
             _folder: folder,
