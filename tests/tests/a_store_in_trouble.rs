@@ -10,7 +10,7 @@ use warp_runtime::storage::model::{
     Counters, Dispatch, Dispatched, Job as StoredJob, JobFilter, JobState, LogEntry, NewJob,
     NewWorker, Resolver, Sweep, Swept,
 };
-use warp_runtime::storage::store::async_trait;
+use warp_runtime::storage::store::{CallersConnection, async_trait};
 use warp_runtime::storage::{Changes, Store, StoreError};
 use warp_runtime::{JobId, WorkerId};
 use warp_tests::{Witness, World, start};
@@ -56,6 +56,13 @@ impl Store for Flaky {
     }
     async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError> {
         self.memory.enqueue(jobs).await
+    }
+    async fn enqueue_in(
+        &self,
+        connection: &mut CallersConnection,
+        jobs: Vec<NewJob>,
+    ) -> Result<Vec<JobId>, StoreError> {
+        self.memory.enqueue_in(connection, jobs).await
     }
     async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError> {
         self.memory.register(worker).await
