@@ -1,8 +1,9 @@
 //! The jobs with their policies, and the desk that handles them all.
 
+use std::error::Error;
 use std::time::Duration;
 
-use warp_runtime::EnqueueError;
+use warp_runtime::JobId;
 use warp_runtime::prelude::*;
 
 use crate::record::Record;
@@ -137,44 +138,49 @@ impl JobHandler<SyncContact> for Desk {
     }
 }
 
-/// Enqueues all jobs, and says how many.
-pub(crate) async fn enqueue_everything(publisher: &Publisher) -> Result<usize, EnqueueError> {
+/// Enqueues all jobs in one transaction: a run that is cut off here leaves none of them.
+pub(crate) async fn enqueue_everything(storage: &Sqlite) -> Result<Vec<JobId>, Box<dyn Error>> {
+    let publisher = Publisher::new(storage.clone());
+    let mut transaction = storage.begin().await?;
+    let tx = &mut transaction;
+    let now = JobParameters::new;
+    let in_seconds = |seconds| now().with_delay(Duration::from_secs(seconds));
+    let two_at_once = now().with_semaphore("crm", 2).with_priority(1);
+
     let mut ids = Vec::new();
     for seconds in [0, 3, 6, 9] {
-        let later = JobParameters::new().with_delay(Duration::from_secs(seconds));
-        ids.extend(publisher.enqueue_all_with([RefreshCache; 5], later).await?);
+        let jobs = [RefreshCache; 5];
+        ids.extend(
+            publisher
+                .enqueue_all_in_with(tx, jobs, in_seconds(seconds))
+                .await?,
+        );
     }
+    let images = (0..120).map(|number| ResizeImage { number });
+    ids.extend(publisher.enqueue_all_in_with(tx, images, now()).await?);
+    let emails = (0..100).map(|n| SendEmail {
+        to: format!("customer-{n}"),
+    });
+    ids.extend(publisher.enqueue_all_in_with(tx, emails, now()).await?);
     ids.extend(
         publisher
-            .enqueue_all((0..120).map(|number| ResizeImage { number }))
+            .enqueue_all_in_with(tx, [CallPartner; 80], now())
             .await?,
     );
     ids.extend(
         publisher
-            .enqueue_all((0..100).map(|n| SendEmail {
-                to: format!("customer-{n}"),
-            }))
+            .enqueue_all_in_with(tx, [ReadMeter; 100], now())
             .await?,
     );
-    ids.extend(publisher.enqueue_all([CallPartner; 80]).await?);
-    ids.extend(publisher.enqueue_all([ReadMeter; 100]).await?);
+    let reports = (0..40).map(|n| ExportReport { pages: 4 + n % 5 });
+    ids.extend(publisher.enqueue_all_in_with(tx, reports, now()).await?);
+    let charges = (0..60).map(|n| ChargeCustomer { customer: n % 4 });
+    ids.extend(publisher.enqueue_all_in_with(tx, charges, now()).await?);
     ids.extend(
         publisher
-            .enqueue_all((0..40).map(|n| ExportReport { pages: 4 + n % 5 }))
+            .enqueue_all_in_with(tx, [SyncContact; 30], two_at_once)
             .await?,
     );
-    ids.extend(
-        publisher
-            .enqueue_all((0..60).map(|n| ChargeCustomer { customer: n % 4 }))
-            .await?,
-    );
-    let parameters = JobParameters::new()
-        .with_semaphore("crm", 2)
-        .with_priority(1);
-    ids.extend(
-        publisher
-            .enqueue_all_with([SyncContact; 30], parameters)
-            .await?,
-    );
-    Ok(ids.len())
+    transaction.commit().await?;
+    Ok(ids)
 }

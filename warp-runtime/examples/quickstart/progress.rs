@@ -4,23 +4,20 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use warp_runtime::Storage;
-use warp_runtime::storage::StoreError;
 use warp_runtime::storage::model::{Job, JobFilter, JobState};
+use warp_runtime::storage::{Store, StoreError};
+use warp_runtime::{JobId, Sqlite};
 
-/// Shows how far each kind is until every job has ended.
-pub(crate) async fn watch_until_all_ended(storage: &Storage) -> Result<(), StoreError> {
+/// Shows how far each kind is until every one of these jobs has ended.
+pub(crate) async fn watch_until_all_ended(
+    storage: &Sqlite,
+    ids: &[JobId],
+) -> Result<(), StoreError> {
     let bars = MultiProgress::new();
     let mut by_kind: BTreeMap<String, ProgressBar> = BTreeMap::new();
     for tick in 0u32.. {
         let mut kinds: BTreeMap<String, Vec<Job>> = BTreeMap::new();
-        for job in storage
-            .jobs(JobFilter {
-                limit: usize::MAX,
-                ..JobFilter::default()
-            })
-            .await?
-        {
+        for job in jobs(storage, ids).await? {
             kinds.entry(job.kind.to_string()).or_default().push(job);
         }
         for (kind, jobs) in &kinds {
@@ -49,6 +46,21 @@ pub(crate) async fn watch_until_all_ended(storage: &Storage) -> Result<(), Store
         bar.finish_with_message("done");
     }
     Ok(())
+}
+
+/// These jobs, which ascend, as they are now.
+pub(crate) async fn jobs(storage: &Sqlite, ids: &[JobId]) -> Result<Vec<Job>, StoreError> {
+    let Some(first) = ids.first() else {
+        return Ok(Vec::new());
+    };
+    let from_the_first = JobFilter {
+        after: Some(JobId::new(first.get() - 1)),
+        limit: usize::MAX,
+        ..JobFilter::default()
+    };
+    let mut jobs = storage.jobs(from_the_first).await?;
+    jobs.retain(|job| ids.binary_search(&job.id).is_ok());
+    Ok(jobs)
 }
 
 fn bar(kind: &str, jobs: usize) -> ProgressBar {
