@@ -1,7 +1,7 @@
 //! R85, R80: a store that fails for a while, and one that has declared the worker dead.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use warp_runtime::prelude::*;
@@ -15,13 +15,14 @@ use warp_runtime::storage::{Changes, Store, StoreError};
 use warp_runtime::{JobId, WorkerId};
 use warp_tests::{Witness, World, start};
 
-/// Memory whose next dispatch turns fail.
+/// Memory whose next dispatch turns fail, or that is down altogether.
 #[derive(Clone, Debug)]
 struct Flaky {
     memory: Memory,
     /// How many of the next turns fail.
     failures: Arc<AtomicU32>,
     turns: Arc<AtomicU32>,
+    is_down: Arc<AtomicBool>,
 }
 
 impl Flaky {
@@ -30,19 +31,34 @@ impl Flaky {
             memory: world.memory.clone(),
             failures: Arc::default(),
             turns: Arc::default(),
+            is_down: Arc::default(),
         }
     }
 
-    fn fails(counter: &AtomicU32) -> Result<(), StoreError> {
-        let left = counter.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-            left.checked_sub(1)
-        });
+    fn turn(&self) -> Result<(), StoreError> {
+        self.turns.fetch_add(1, Ordering::SeqCst);
+        let left = self
+            .failures
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                left.checked_sub(1)
+            });
         match left {
-            Ok(_) => Err(StoreError::Unavailable {
-                source: "connection reset".into(),
-            }),
-            Err(_) => Ok(()),
+            Ok(_) => Err(failure()),
+            Err(_) => self.is_up(),
         }
+    }
+
+    fn is_up(&self) -> Result<(), StoreError> {
+        if self.is_down.load(Ordering::SeqCst) {
+            return Err(failure());
+        }
+        Ok(())
+    }
+}
+
+fn failure() -> StoreError {
+    StoreError::Unavailable {
+        source: "connection reset".into(),
     }
 }
 
@@ -68,6 +84,7 @@ impl Store for Flaky {
         self.memory.register(worker).await
     }
     async fn heartbeat(&self, worker: WorkerId) -> Result<(), StoreError> {
+        self.is_up()?;
         self.memory.heartbeat(worker).await
     }
     async fn drain(&self, worker: WorkerId) -> Result<(), StoreError> {
@@ -81,11 +98,11 @@ impl Store for Flaky {
         turn: Dispatch,
         resolver: &dyn Resolver,
     ) -> Result<Dispatched, StoreError> {
-        self.turns.fetch_add(1, Ordering::SeqCst);
-        Self::fails(&self.failures)?;
+        self.turn()?;
         self.memory.dispatch(turn, resolver).await
     }
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {
+        self.is_up()?;
         self.memory.sweep(sweep).await
     }
     async fn job(&self, id: JobId) -> Result<Option<StoredJob>, StoreError> {
@@ -140,6 +157,46 @@ async fn a_store_that_fails_for_a_while_is_asked_again_with_back_off() {
     assert_eq!(world.count(JobState::Succeeded).await, 2);
     assert_eq!(world.witness.runs().len(), 2);
     assert_eq!(world.witness.most_at_once("task"), 1);
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+struct LongTask;
+
+impl JobHandler<LongTask> for Runner {
+    async fn handle(&self, _: LongTask, ctx: &JobContext) -> JobResult {
+        self.0.work("long", ctx, Duration::from_secs(300)).await;
+        Ok(())
+    }
+}
+
+/// R86: while a store was down for all of them workers were silent for longer than their lease; none is declared dead for it, by the others
+/// or by one that has just begun.
+#[tokio::test(start_paused = true)]
+async fn workers_whose_store_was_down_do_not_bury_each_other() {
+    let world = World::new();
+    let store = Flaky::new(&world);
+    let worker = || {
+        let worker = Worker::builder(store.clone()).lease(Duration::from_secs(6));
+        let worker = worker.handler::<LongTask, _>(Runner(world.witness.clone()));
+        start(worker.concurrency(1))
+    };
+    let mut workers = vec![worker(), worker()];
+    let ids = world.publisher.enqueue_all([LongTask; 2]).await.unwrap();
+    world.until(5.0).await;
+    assert_eq!(world.count(JobState::Processing).await, 2);
+    store.is_down.store(true, Ordering::SeqCst);
+    world.until(65.0).await;
+    workers.push(worker());
+    store.is_down.store(false, Ordering::SeqCst);
+    world.until_all_ended().await;
+    for worker in workers {
+        worker.stop().await;
+    }
+    for id in ids {
+        let job = world.job(id).await;
+        assert_eq!((job.state, job.lost), (JobState::Succeeded, 0));
+    }
+    assert_eq!(world.witness.runs().len(), 2);
 }
 
 /// R80, R81: a worker that was declared dead stops its handlers, and begins anew; nothing is recorded twice.

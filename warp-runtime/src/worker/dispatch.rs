@@ -18,6 +18,11 @@ use crate::handlers::Handlers;
 /// The most ready jobs that one turn reads when those in front can only be put in line (R45).
 const MAX_FETCH: usize = 500;
 
+/// How soon a store that has failed is asked again at first, and how late at most; within a third of the lease, so that a worker whose
+/// store has recovered is seen before others may think that it is dead.
+const FIRST_DELAY: Duration = Duration::from_millis(50);
+const MAX_DELAY: Duration = Duration::from_secs(5);
+
 /// Runs the turns of one worker.
 #[derive(Debug)]
 pub(super) struct Dispatcher {
@@ -82,7 +87,8 @@ impl Dispatcher {
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), WorkerError> {
         let mut shutdown = std::pin::pin!(shutdown);
-        let mut trouble = trouble();
+        let lease = self.settings.lease;
+        let mut trouble = trouble(lease);
         let mut next = Next::Turn;
         loop {
             next = match next {
@@ -96,7 +102,7 @@ impl Dispatcher {
                     }
                     match self.take_turn(true).await {
                         Ok(next) => {
-                            trouble = self::trouble();
+                            trouble = self::trouble(lease);
                             next
                         }
                         Err(error) => self.recover(error, &mut trouble).await,
@@ -221,7 +227,7 @@ impl Dispatcher {
                 Err(error) => tracing::warn!(%error, "the worker could not register itself again"),
             }
         }
-        let delay = trouble.next().unwrap_or(Duration::from_secs(5));
+        let delay = trouble.next().unwrap_or(MAX_DELAY);
         Next::BackOff(self.clock.sleep(delay))
     }
 }
@@ -248,10 +254,10 @@ async fn or_never(sleep: Option<Sleep>) {
 }
 
 /// How long to wait after one failure of the store, after the next, and so on.
-pub(super) fn trouble() -> ExponentialBackoff {
+pub(super) fn trouble(lease: Duration) -> ExponentialBackoff {
     ExponentialBuilder::new()
-        .with_min_delay(Duration::from_millis(50))
-        .with_max_delay(Duration::from_secs(5))
+        .with_min_delay(FIRST_DELAY)
+        .with_max_delay(MAX_DELAY.min(lease / 3))
         .with_jitter()
         .without_max_times()
         .build()

@@ -19,7 +19,7 @@ pub(super) struct Pulse {
     worker: WorkerId,
     lease: Duration,
     max_lost: u32,
-    last_beat: Timestamp,
+    renewed_at: Timestamp,
     sweeps_from: Timestamp,
     next: Sleep,
 }
@@ -51,8 +51,8 @@ impl Pulse {
             worker,
             lease,
             max_lost,
-            last_beat: now,
-            sweeps_from: now,
+            renewed_at: now,
+            sweeps_from: now.plus(lease),
             next,
         }
     }
@@ -65,16 +65,16 @@ impl Pulse {
 
     /// Renews the lease, then declares the silent dead and repairs what was lost.
     ///
-    /// A worker whose own beat came late was held up, and so may have been the others: it reclaims nobody before one more lease has
-    /// passed.
+    /// A worker that could not renew for half a lease was held up, and so may have been the others: it reclaims nobody before one more
+    /// lease has passed (R86). Nor does a new one, which cannot know.
     pub(super) async fn beat(&mut self) -> Result<(), StoreError> {
+        self.storage.heartbeat(self.worker).await?;
         let now = self.clock.now();
-        let was_held_up = now.since(self.last_beat) > self.lease / 2;
-        self.last_beat = now;
+        let was_held_up = now.since(self.renewed_at) > self.lease / 2;
+        self.renewed_at = now;
         if was_held_up {
             self.sweeps_from = now.plus(self.lease);
         }
-        self.storage.heartbeat(self.worker).await?;
         if now < self.sweeps_from {
             return Ok(());
         }

@@ -56,7 +56,7 @@ impl Dispatcher {
     }
 
     async fn write_last_results(&mut self) -> Result<(), StoreError> {
-        let mut delays = trouble().take(STOP_ATTEMPTS);
+        let mut delays = trouble(self.settings.lease).take(STOP_ATTEMPTS);
         loop {
             let written = match self.take_turn(false).await {
                 Ok(_) => self.storage.deregister(self.worker).await,
