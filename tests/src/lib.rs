@@ -10,6 +10,8 @@
     reason = "test support"
 )]
 
+pub mod processes;
+
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

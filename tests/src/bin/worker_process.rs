@@ -1,0 +1,49 @@
+//! A worker process of the process tests: takes its shift as JSON, works until its standard input ends, and says what that cost.
+#![expect(clippy::print_stdout, reason = "the test reads it")]
+
+use std::error::Error;
+use std::io::Read;
+
+use tokio::sync::oneshot;
+use warp_runtime::prelude::*;
+use warp_tests::processes::{Clerk, Costs, Notebook, Shift};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let argument = std::env::args().nth(1).ok_or("no shift given")?;
+    let shift: Shift = serde_json::from_str(&argument)?;
+    let storage = Sqlite::open(&shift.file).await?;
+    let clerk = Clerk::new(&shift.process, Notebook::open(&shift.notebook));
+    let worker = clerk
+        .builder(storage.clone())
+        .name(&shift.process)
+        .concurrency(shift.concurrency)
+        .lease(shift.lease)
+        .queue(shift.queue);
+    let input_ends = input_ends();
+    worker
+        .build()?
+        .run_until(async {
+            let _ = input_ends.await;
+        })
+        .await?;
+    let statistics = storage.statistics();
+    let costs = Costs {
+        lock_waits: statistics.lock_waits,
+        longest_lock_wait: statistics.longest_lock_wait,
+        turns: statistics.turns,
+    };
+    println!("{}", serde_json::to_string(&costs)?);
+    storage.close().await?;
+    Ok(())
+}
+
+/// Ends with the standard input, and so with the test too, however that ends.
+fn input_ends() -> oneshot::Receiver<()> {
+    let (sender, receiver) = oneshot::channel();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        let _ = sender.send(());
+    });
+    receiver
+}

@@ -1,0 +1,11 @@
+//! Workers in processes of their own, which can be killed, and a notebook that they all write into.
+
+mod jobs;
+mod judge;
+mod notebook;
+mod worker_process;
+
+pub use jobs::*;
+pub use judge::Judge;
+pub use notebook::{Note, Notebook};
+pub use worker_process::{Costs, Shift, WorkerProcess};

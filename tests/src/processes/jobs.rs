@@ -1,0 +1,131 @@
+//! The jobs that the processes run, one kind for each sort of limit.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use warp_runtime::prelude::*;
+use warp_runtime::storage::clock::{Clock, SystemClock};
+use warp_runtime::worker::WorkerBuilder;
+
+use super::notebook::Notebook;
+
+/// Starts in each window or interval of a second under [`Mail`], [`Call`] and [`Meter`].
+pub const STARTS_A_SECOND: u32 = 40;
+
+/// How many [`Print`] jobs run at once at most.
+pub const PRINTERS: u32 = 5;
+
+/// One at a time for each account.
+#[mutex("account:{account}", mode = "wait")]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+pub struct Transfer {
+    /// The account.
+    pub account: u32,
+}
+
+/// As many at once as there are printers.
+#[semaphore("printers", limit = 5)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+pub struct Print;
+
+/// By the clock's seconds.
+#[rate_limit("mail", count = 40, per = "1s", mode = "wait", style = "fixed")]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+pub struct Mail;
+
+/// In any second.
+#[rate_limit("call", count = 40, per = "1s", mode = "wait", style = "sliding")]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+pub struct Call;
+
+/// At an even pace.
+#[rate_limit("meter", count = 40, per = "1s", mode = "wait", style = "token_bucket")]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+pub struct Meter;
+
+/// Without any limit.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+pub struct Free;
+
+/// Does not end before it has begun twice: whoever runs it first has to be killed.
+#[mutex("books", mode = "wait")]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+pub struct CloseBooks;
+
+/// Runs every job, and writes down what it sees.
+#[derive(Clone, Debug)]
+pub struct Clerk {
+    process: Arc<str>,
+    notebook: Arc<Notebook>,
+}
+
+impl Clerk {
+    /// The clerk of this process.
+    pub fn new(process: &str, notebook: Notebook) -> Self {
+        Self {
+            process: process.into(),
+            notebook: Arc::new(notebook),
+        }
+    }
+
+    async fn work(&self, key: &str, ctx: &JobContext, work: impl Future<Output = ()>) {
+        self.notebook.began(&self.process, key, ctx);
+        work.await;
+        self.notebook.ended(&self.process, key, ctx);
+    }
+
+    /// A worker's builder with a handler for each kind.
+    pub fn builder(self, storage: Sqlite) -> WorkerBuilder {
+        Worker::builder(storage)
+            .handler::<Transfer, _>(self.clone())
+            .handler::<Print, _>(self.clone())
+            .handler::<Mail, _>(self.clone())
+            .handler::<Call, _>(self.clone())
+            .handler::<Meter, _>(self.clone())
+            .handler::<Free, _>(self.clone())
+            .handler::<CloseBooks, _>(self)
+    }
+}
+
+async fn for_a_moment() {
+    SystemClock.sleep(Duration::from_millis(10)).await;
+}
+
+impl JobHandler<Transfer> for Clerk {
+    async fn handle(&self, job: Transfer, ctx: &JobContext) -> JobResult {
+        let key = format!("account:{}", job.account);
+        self.work(&key, ctx, for_a_moment()).await;
+        Ok(())
+    }
+}
+
+impl JobHandler<CloseBooks> for Clerk {
+    async fn handle(&self, _: CloseBooks, ctx: &JobContext) -> JobResult {
+        let until_the_second_time = async {
+            if self.notebook.begun(ctx.id()).len() < 2 {
+                std::future::pending::<()>().await;
+            }
+        };
+        self.work("books", ctx, until_the_second_time).await;
+        Ok(())
+    }
+}
+
+macro_rules! takes_a_moment {
+    ($($job:ty => $key:literal),+ $(,)?) => {$(
+        impl JobHandler<$job> for Clerk {
+            async fn handle(&self, _: $job, ctx: &JobContext) -> JobResult {
+                self.work($key, ctx, for_a_moment()).await;
+                Ok(())
+            }
+        }
+    )+};
+}
+
+takes_a_moment! {
+    Print => "printers",
+    Mail => "mail",
+    Call => "call",
+    Meter => "meter",
+    Free => "free",
+}

@@ -1,0 +1,76 @@
+//! A worker in a process of its own.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::process::{Child, Command};
+
+use super::notebook::{Note, Notebook};
+
+/// What a worker process is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Shift {
+    /// What the notebook calls it.
+    pub process: String,
+    /// Where the jobs are.
+    pub file: PathBuf,
+    /// Where the notebook is.
+    pub notebook: PathBuf,
+    /// The queue it serves.
+    pub queue: String,
+    /// How many handlers run at once.
+    pub concurrency: usize,
+    /// Its lease.
+    pub lease: Duration,
+}
+
+/// What the file cost a process.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Costs {
+    /// How often it had to wait for the write lock.
+    pub lock_waits: u64,
+    /// The longest wait for the write lock.
+    pub longest_lock_wait: Duration,
+    /// Its dispatch turns.
+    pub turns: u64,
+}
+
+/// A running process. It is killed when dropped.
+#[derive(Debug)]
+pub struct WorkerProcess {
+    /// What the notebook calls it.
+    pub name: String,
+    child: Child,
+}
+
+impl WorkerProcess {
+    /// Starts the program, the test crate's `worker-process`.
+    pub fn start(program: &str, shift: &Shift) -> Self {
+        let child = Command::new(program)
+            .arg(serde_json::to_string(shift).unwrap())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn();
+        Self {
+            name: shift.process.clone(),
+            child: child.unwrap(),
+        }
+    }
+
+    /// Kills it with signal 9, and notes that.
+    pub async fn kill(mut self, notebook: &Notebook) {
+        self.child.kill().await.unwrap();
+        notebook.write(&Note::Killed { process: self.name });
+    }
+
+    /// Asks it to shut down, and waits until it has.
+    pub async fn stop(mut self) -> Costs {
+        drop(self.child.stdin.take());
+        let output = self.child.wait_with_output().await.unwrap();
+        assert!(output.status.success(), "{}: {output:?}", self.name);
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
