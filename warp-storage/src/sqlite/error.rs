@@ -81,8 +81,8 @@ pub enum SqliteError {
         /// The schema that this program knows.
         known: i64,
     },
-    /// Something in the file cannot be read.
-    #[error("{} is damaged: {what}", .file.display())]
+    /// Something in the file cannot be read. Nothing was changed.
+    #[error("{} is damaged: {what}; mend the row with `sqlite3`, or restore a copy of the file", .file.display())]
     Damaged {
         /// The file.
         file: PathBuf,
