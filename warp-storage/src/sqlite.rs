@@ -46,7 +46,7 @@ use crate::model::{
     Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
     Swept,
 };
-use crate::store::{CallersConnection, Changes, Store};
+use crate::store::{CallersConnection, Changes, Storage, Store};
 
 /// A transaction of a caller's on the file; see [`Sqlite::begin`].
 pub type SqliteTransaction = sqlx::SqliteTransaction<'static>;
@@ -70,6 +70,7 @@ pub struct Sqlite {
 #[derive(Debug)]
 struct Inner {
     file: PathBuf,
+    options: SqliteOptions,
     /// Tells this file from any other.
     id: String,
     /// Tells this opened store from others on the file.
@@ -138,6 +139,7 @@ impl Sqlite {
 impl Inner {
     fn new(
         file: PathBuf,
+        options: SqliteOptions,
         id: String,
         clock: Arc<dyn Clock>,
         writer: Writer,
@@ -146,6 +148,7 @@ impl Inner {
         let process = format!("{}-{}", std::process::id(), clock.now().as_micros());
         Arc::new(Self {
             file,
+            options,
             id,
             process,
             clock,
@@ -207,6 +210,10 @@ impl Store for Sqlite {
 
     fn changes(&self) -> Changes {
         Changes::new(self.inner.changes.subscribe())
+    }
+
+    async fn another(&self) -> Result<Storage, StoreError> {
+        Ok(self.inner.options.clone().open().await?.into())
     }
 
     async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError> {

@@ -121,7 +121,8 @@ impl SqliteOptions {
             self.patience,
             connection,
         );
-        let inner = Inner::new(file, id, self.clock, writer, pool);
+        let clock = Arc::clone(&self.clock);
+        let inner = Inner::new(file, self, id, clock, writer, pool);
         changes::watch(&inner).await?;
         Ok(Sqlite { inner })
     }
