@@ -28,11 +28,13 @@ mod writer;
 mod writing;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use sqlx::SqlitePool;
 use tokio::sync::{Mutex, watch};
+use tokio::task::AbortHandle;
 use warp_policy::ids::{JobId, WorkerId};
 
 pub use self::error::SqliteError;
@@ -40,7 +42,7 @@ pub use self::options::{SqliteOptions, Synchronous};
 pub use self::statistics::Statistics;
 use self::sweep::Cursors;
 use self::writer::Writer;
-use crate::clock::Clock;
+use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
 use crate::model::{
     Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
@@ -79,6 +81,9 @@ struct Inner {
     writer: Writer,
     pool: SqlitePool,
     changes: watch::Sender<u64>,
+    watcher: std::sync::Mutex<Option<AbortHandle>>,
+    /// What SQLite had counted of the commits of others when that was looked at last.
+    seen_version: AtomicI64,
     cursors: Mutex<Cursors>,
     /// Jobs that failed because of their rows while no turn was taken; the next one reports them.
     unreported: std::sync::Mutex<Vec<(JobId, String)>>,
@@ -116,11 +121,18 @@ impl Sqlite {
     /// # Cancel safety
     /// Dropping the future, or the transaction, leaves nothing behind.
     pub async fn begin(&self) -> Result<SqliteTransaction, SqliteError> {
+        let began = SystemClock.now();
         let transaction = self.inner.pool.begin_with("BEGIN IMMEDIATE").await;
-        transaction.map_err(|error| SqliteError::of(&self.inner.file, error))
+        transaction.map_err(|error| match SqliteError::of(&self.inner.file, error) {
+            SqliteError::Locked { file, .. } => SqliteError::Locked {
+                file,
+                waited: SystemClock.now().since(began),
+            },
+            error => error,
+        })
     }
 
-    /// Closes the file, for this store and its clones. The last process that closes it leaves one file behind: the `-wal` file is written back
+    /// Closes the file, for this store and its clones, whose calls fail from then on: stop workers first. The last process that closes it leaves one file behind: the `-wal` file is written back
     /// and goes, and so does the `-shm` file. A store that is dropped leaves them to whoever opens the file next, which loses nothing.
     ///
     /// # Errors
@@ -155,6 +167,8 @@ impl Inner {
             writer,
             pool,
             changes: watch::Sender::new(0),
+            watcher: std::sync::Mutex::default(),
+            seen_version: AtomicI64::default(),
             cursors: Mutex::default(),
             unreported: std::sync::Mutex::default(),
         })
@@ -209,6 +223,7 @@ impl Store for Sqlite {
     }
 
     fn changes(&self) -> Changes {
+        changes::watch(&self.inner);
         Changes::new(self.inner.changes.subscribe())
     }
 

@@ -15,7 +15,7 @@ use super::Inner;
 use super::documents::order;
 use super::error::SqliteError;
 use super::statements::{COUNTERS, JOB, JOB_LIST, LOG_READ};
-use super::writer::Statement;
+use super::writer::{Statement, text};
 use crate::model::{Counters, Job, JobFilter, JobState, LogEntry, Waiting};
 use crate::stamp;
 
@@ -109,10 +109,8 @@ impl Inner {
     }
 
     fn view(&self, row: &sqlx::sqlite::SqliteRow) -> Result<Job, SqliteError> {
-        let text: String = row
-            .try_get(0)
-            .map_err(|error| SqliteError::of(&self.file, error))?;
-        let row: JobDocument = self.read("the row of a job", &text)?;
+        let text = text(row, 0).map_err(|error| SqliteError::of(&self.file, error))?;
+        let row: JobDocument = self.read("the row of a job", &text.unwrap_or_default())?;
         let state = match row.state {
             JobState::Scheduled if row.place <= self.clock.now() => JobState::Enqueued,
             state => state,

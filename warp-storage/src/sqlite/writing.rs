@@ -16,7 +16,7 @@ use super::log::LogLines;
 use super::reading::Reading;
 use super::statements::{JUDGED, SLOTS, TURN_END};
 use super::turn::{Ended, Taken, Taking};
-use super::writer::Session;
+use super::writer::{Session, text};
 use crate::model::{Counter, Dispatched, Event, JobState, Started};
 
 /// A judged job as `judged.sql` takes it.
@@ -214,10 +214,7 @@ impl Taking<'_> {
             .bind(json(rows))
             .bind(self.dispatch.worker.get());
         for row in session.rows(statement).await? {
-            let read = (
-                row.try_get::<i64, _>(0),
-                row.try_get::<Option<String>, _>(1),
-            );
+            let read = (row.try_get::<i64, _>(0), text(&row, 1));
             match read {
                 (Ok(id), Ok(Some(payload))) => {
                     payloads.insert(JobId::new(id), payload);

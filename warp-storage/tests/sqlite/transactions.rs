@@ -56,6 +56,53 @@ async fn nobody_writes_beside_a_transaction_that_has_begun() -> Outcome {
     Ok(())
 }
 
+/// A copy of the file is another file.
+#[tokio::test]
+async fn a_transaction_on_a_copy_is_refused() -> Outcome {
+    let harness = InFile::new().await;
+    let folder = tempfile::tempdir()?;
+    let copy = folder.path().join("copy.db");
+    let name = copy.to_string_lossy().into_owned();
+    sqlx::query("VACUUM INTO ?1")
+        .bind(name)
+        .execute(&mut *harness.by_hand.lock().await)
+        .await?;
+    let mut transaction = Sqlite::open(&copy).await?.begin().await?;
+    let enqueued = harness
+        .sqlite
+        .enqueue_in(transaction.connection(), vec![job()]);
+    let error = enqueued.await.expect_err("it is a copy");
+    assert!(
+        matches!(of_file(&error), Some(SqliteError::OtherDatabase { .. })),
+        "{error:?}"
+    );
+    Ok(())
+}
+
+/// What others did is seen for as long as somebody listens, also where the runtime that opened the file has ended.
+#[test]
+fn changes_are_seen_in_every_runtime() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("jobs.db");
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+    };
+    let sqlite = runtime()?.block_on(async {
+        let sqlite = Sqlite::open(&file).await?;
+        drop(sqlite.changes());
+        Ok::<_, SqliteError>(sqlite)
+    })?;
+    runtime()?.block_on(async {
+        let mut changes = sqlite.changes();
+        let other = Sqlite::open(&file).await?;
+        other.enqueue(vec![job()]).await?;
+        changes.changed().await;
+        Ok(())
+    })
+}
+
 /// A commit counts when the disk has it, unless asked otherwise.
 #[tokio::test]
 async fn commits_are_as_safe_as_asked() -> Outcome {
