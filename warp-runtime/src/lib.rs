@@ -25,7 +25,7 @@ pub use warp_policy::{
 };
 pub use warp_storage as storage;
 #[cfg(feature = "sqlite")]
-pub use warp_storage::Sqlite;
+pub use warp_storage::sqlite::{Sqlite, SqliteError, SqliteOptions, Synchronous};
 pub use warp_storage::{Memory, Storage};
 
 pub use crate::contract::Job;
