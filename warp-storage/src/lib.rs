@@ -11,6 +11,8 @@ pub mod conformance;
 pub mod error;
 pub mod memory;
 pub mod model;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod stamp;
