@@ -25,6 +25,9 @@ pub(crate) struct JudgedRow {
     pub(crate) ended_at: Option<Timestamp>,
     pub(crate) stamp: Option<String>,
     pub(crate) error: Option<String>,
+    /// The slots that it takes, where they are written with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) slots: Vec<SlotRow>,
 }
 
 /// A slot as `slots.sql` takes it.
@@ -134,22 +137,21 @@ impl Decided<'_> {
 
     /// The slots of the jobs that start, to be held while they run (R52).
     pub(crate) fn slots(&self) -> Vec<SlotRow> {
-        let of_job = |job: JobId| {
-            let demands = self
-                .jobs
-                .get(&job)
-                .into_iter()
-                .flat_map(|read| read.demands.iter());
-            demands
-                .filter(|demand| matches!(demand.want, Want::Slot { .. }))
-                .map(move |demand| SlotRow {
-                    family: demand.key.family,
-                    key: demand.key.key.to_string(),
-                    job,
-                })
-        };
         let starts = self.plan.starts.iter();
-        starts.flat_map(|start| of_job(start.job)).collect()
+        starts.flat_map(|start| self.slots_of(start.job)).collect()
+    }
+
+    /// The slots of a job.
+    pub(crate) fn slots_of(&self, job: JobId) -> impl Iterator<Item = SlotRow> {
+        let read = self.jobs.get(&job).into_iter();
+        let demands = read.flat_map(|read| read.demands.iter());
+        demands
+            .filter(|demand| matches!(demand.want, Want::Slot { .. }))
+            .map(move |demand| SlotRow {
+                family: demand.key.family,
+                key: demand.key.key.to_string(),
+                job,
+            })
     }
 
     /// The jobs to run, with the claims and payloads that were written.

@@ -14,6 +14,9 @@ pub(crate) struct Peek {
     pub(crate) worker: Option<Seen>,
     pub(crate) latest: Timestamp,
     pub(crate) unresolved: Vec<UnresolvedRow>,
+    /// The stamps of the others that it will judge, where that was asked for.
+    #[serde(default)]
+    pub(crate) stamps: Vec<String>,
     pub(crate) held: Vec<HeldSlot>,
     pub(crate) agenda: Agenda,
 }
@@ -94,12 +97,14 @@ pub(crate) struct JudgedLane {
 pub(crate) struct Presence {
     pub(crate) workers: Vec<WorkerRow>,
     pub(crate) latest: Timestamp,
+    #[serde(default)]
     pub(crate) last_line: i64,
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct WorkerRow {
     pub(crate) id: WorkerId,
+    #[serde(default)]
     pub(crate) process: String,
     pub(crate) queues: std::collections::BTreeSet<Arc<str>>,
     pub(crate) kinds: std::collections::BTreeSet<Arc<str>>,

@@ -29,8 +29,9 @@ pub(crate) struct Judging {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Unreadable {
     pub(crate) job: JobId,
-    #[serde(skip)]
     pub(crate) lane: LaneId,
+    #[serde(skip)]
+    pub(crate) keys: Vec<KeyId>,
     pub(crate) error: String,
 }
 
@@ -89,7 +90,7 @@ impl Judging {
                 Some(waiter)
             }
             Err(error) => {
-                self.note_unreadable(job.id, row.id, error);
+                self.note_unreadable(job.id, row, error);
                 None
             }
         }
@@ -164,16 +165,21 @@ impl Judging {
         match demands.and_then(|demands| of_key(demands).ok_or_else(|| OTHER_KEYS.to_owned())) {
             Ok(demand) => Some(view_with(lane, demand)),
             Err(error) => {
-                self.note_unreadable(lane.head, lane.id, error);
+                self.note_unreadable(lane.head, lane, error);
                 None
             }
         }
     }
 
     /// A job may be seen as the head of its lane several times.
-    fn note_unreadable(&mut self, job: JobId, lane: LaneId, error: String) {
+    fn note_unreadable(&mut self, job: JobId, lane: &LaneRow, error: String) {
         if self.unreadable.iter().all(|known| known.job != job) {
-            self.unreadable.push(Unreadable { job, lane, error });
+            self.unreadable.push(Unreadable {
+                job,
+                lane: lane.id,
+                keys: lane.keys.clone(),
+                error,
+            });
         }
     }
 }
