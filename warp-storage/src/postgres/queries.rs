@@ -22,34 +22,28 @@ struct ShownAt {
 
 impl Inner {
     pub(super) async fn job(&self, id: JobId) -> Result<Option<Job>, PostgresError> {
-        let rows = self
-            .rows(|| {
-                statement(&self.statements.job)
-                    .bind(id.get())
-                    .bind(self.time.given())
-            })
-            .await?;
+        let statement = statement(&self.statements.job)
+            .bind(id.get())
+            .bind(self.time.given());
+        let rows = self.answer(statement).await?;
         rows.first().map(|row| self.view(row)).transpose()
     }
 
     pub(super) async fn jobs(&self, filter: JobFilter) -> Result<Vec<Job>, PostgresError> {
-        let statement = || {
-            statement(&self.statements.job_list)
-                .bind(filter.after.map_or(i64::MIN, JobId::get))
-                .bind(self.time.given())
-                .bind(filter.state.map(|state| state.to_string()))
-                .bind(filter.kind.as_ref().map(ToString::to_string))
-                .bind(filter.queue.as_ref().map(ToString::to_string))
-                .bind(i64::try_from(filter.limit).unwrap_or(i64::MAX))
-        };
-        let rows = self.rows(statement).await?;
+        let statement = statement(&self.statements.job_list)
+            .bind(filter.after.map_or(i64::MIN, JobId::get))
+            .bind(self.time.given())
+            .bind(filter.state.map(|state| state.to_string()))
+            .bind(filter.kind.map(|kind| kind.to_string()))
+            .bind(filter.queue.map(|queue| queue.to_string()))
+            .bind(i64::try_from(filter.limit).unwrap_or(i64::MAX));
+        let rows = self.answer(statement).await?;
         rows.iter().map(|row| self.view(row)).collect()
     }
 
     pub(super) async fn log(&self, id: JobId) -> Result<Vec<LogEntry>, PostgresError> {
-        let rows = self
-            .rows(|| statement(&self.statements.log_read).bind(id.get()))
-            .await?;
+        let statement = statement(&self.statements.log_read).bind(id.get());
+        let rows = self.answer(statement).await?;
         let of = |error| PostgresError::of(&self.place, error);
         let entry = |row: &PgRow| {
             let worker: Option<i64> = row.try_get(1).map_err(of)?;

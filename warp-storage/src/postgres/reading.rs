@@ -106,7 +106,7 @@ impl Taking<'_> {
         let keys: Vec<KeyId> = keys.into_iter().filter(is_mine).collect();
 
         let read = if keys.is_empty() {
-            Read::without_keys(self, now, due.presence, candidates, judging)
+            Read::without_keys(self, now, &due.presence, candidates, judging)
         } else {
             let read = self.read_locked(&mut session, &keys, candidates, &lanes, judging);
             match read.await? {
@@ -213,7 +213,7 @@ impl Read {
     fn without_keys(
         taking: &Taking<'_>,
         now: Timestamp,
-        presence: Presence,
+        presence: &Presence,
         candidates: Vec<Candidate>,
         judging: Judging,
     ) -> Self {

@@ -20,6 +20,11 @@ use crate::clock::{Clock, SystemClock};
 /// what Warp needs does the server refuse it for that.
 const TRIES: usize = 10;
 
+/// How a transaction begins, with all that it needs to plan by indexes alone.
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL jit = off; \
+     SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; \
+     SET LOCAL enable_mergejoin = off";
+
 /// The longest limit that PostgreSQL takes is some days longer.
 const LONGEST_LIMIT: Duration = Duration::from_hours(20 * 24);
 
@@ -65,9 +70,7 @@ impl Inner {
     pub(super) async fn begin(&self, limits: Limits) -> Result<Session, PostgresError> {
         let millis = |duration: Duration| duration.as_millis().clamp(1, LONGEST_LIMIT.as_millis());
         let text = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL jit = off; SET LOCAL enable_seqscan = off; \
-             SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; \
-             SET LOCAL idle_in_transaction_session_timeout = {}; SET LOCAL lock_timeout = {}",
+            "{BEGIN}; SET LOCAL idle_in_transaction_session_timeout = {}; SET LOCAL lock_timeout = {}",
             millis(limits.idle),
             limits.lock.map_or(0, millis),
         );
@@ -97,24 +100,33 @@ impl Inner {
         }
     }
 
-    /// Reads one document.
-    pub(super) async fn document<D: DeserializeOwned>(
-        &self,
-        statement: impl Fn() -> Statement,
-    ) -> Result<D, PostgresError> {
-        let rows = self.rows(statement).await?;
-        decoded(&rows, &self.place, &self.counts)
-    }
-
     /// Reads one document that says which instant it was made at.
     pub(super) async fn document_at<D: DeserializeOwned>(
         &self,
         statement: impl Fn() -> Statement,
     ) -> Result<At<D>, PostgresError> {
         let sent = SystemClock.now();
-        let at: At<D> = self.document(statement).await?;
+        let rows = self.rows(statement).await?;
+        let at: At<D> = decoded(&rows, &self.place, &self.counts)?;
         self.time.note(sent, at.now);
         Ok(at)
+    }
+
+    /// A question in a transaction of its own, so that it goes by indexes alone. For what is asked seldom.
+    pub(super) async fn answer(&self, statement: Statement) -> Result<Vec<PgRow>, PostgresError> {
+        let mut session = self.begin(Limits::SHORT).await?;
+        let rows = session.rows(statement).await?;
+        session.commit().await?;
+        Ok(rows)
+    }
+
+    /// The same, answered by one document.
+    pub(super) async fn document<D: DeserializeOwned>(
+        &self,
+        statement: Statement,
+    ) -> Result<D, PostgresError> {
+        let rows = self.answer(statement).await?;
+        decoded(&rows, &self.place, &self.counts)
     }
 }
 

@@ -52,16 +52,13 @@ impl Inner {
             }
         }
         let [(line_family, line_key), (limiter_family, limiter_key)] = cursors.texts();
-        let part: SweepPart = self
-            .document(|| {
-                statement(&self.statements.sweep)
-                    .bind(line_family.clone())
-                    .bind(line_key.clone())
-                    .bind(limiter_family.clone())
-                    .bind(limiter_key.clone())
-                    .bind(number(SWEEP_BATCH))
-            })
-            .await?;
+        let next_part = statement(&self.statements.sweep)
+            .bind(line_family)
+            .bind(line_key)
+            .bind(limiter_family)
+            .bind(limiter_key)
+            .bind(number(SWEEP_BATCH));
+        let part: SweepPart = self.document(next_part).await?;
         cursors.go_on(&part);
         swept.repaired = self.repair(part.lines.into_iter().collect(), now).await?;
         swept.forgotten = self.forget_idle(part.limiters, now).await?;

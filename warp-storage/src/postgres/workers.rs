@@ -47,10 +47,7 @@ impl Inner {
     }
 
     fn workers(&self) -> Statement {
-        // The parameters of the clock are numbered alike everywhere, and this statement has no other.
-        statement(&self.statements.workers)
-            .bind(None::<i64>)
-            .bind(self.time.given())
+        statement(&self.statements.workers).bind(self.time.given())
     }
 
     pub(super) async fn register(&self, worker: NewWorker) -> Result<WorkerId, PostgresError> {
@@ -140,7 +137,7 @@ impl Inner {
         sweep: Option<Sweep>,
     ) -> Result<Option<usize>, PostgresError> {
         for _ in 0..TRIES {
-            let leaving: Leaving = self.document(|| self.running(worker)).await?;
+            let leaving: Leaving = self.document(self.running(worker)).await?;
             self.add_rows(leaving.keys()).await?;
             let mut session = self.begin(Limits::SHORT).await?;
             let lock = statement(&self.statements.worker_lock).bind(worker.get());
@@ -230,7 +227,9 @@ impl Inner {
         let Some(row) = presence.of(worker) else {
             return Ok(());
         };
-        self.rows(|| self.look_at_lines(row, now)).await.map(drop)
+        let mut session = self.begin(Limits::SHORT).await?;
+        session.execute(self.look_at_lines(row, now)).await?;
+        session.commit().await
     }
 }
 

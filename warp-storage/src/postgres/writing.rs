@@ -37,9 +37,12 @@ pub(super) struct Writes<'a> {
 /// The head that a lane had when it was read; by it the row is found.
 #[derive(Serialize)]
 struct OldHead {
-    old_rank: i64,
-    old_place: Timestamp,
-    old_head: JobId,
+    #[serde(rename = "old_rank")]
+    rank: i64,
+    #[serde(rename = "old_place")]
+    place: Timestamp,
+    #[serde(rename = "old_head")]
+    job: JobId,
 }
 
 #[derive(Serialize)]
@@ -88,9 +91,9 @@ impl Writes<'_> {
     fn old_head(&self, lane: LaneId) -> Option<OldHead> {
         let row = self.lanes.get(&lane)?;
         Some(OldHead {
-            old_rank: row.rank,
-            old_place: row.place,
-            old_head: row.head,
+            rank: row.rank,
+            place: row.place,
+            job: row.head,
         })
     }
 }

@@ -135,13 +135,7 @@ impl Decided<'_> {
         }
     }
 
-    /// The slots of the jobs that start, to be held while they run (R52).
-    pub(crate) fn slots(&self) -> Vec<SlotRow> {
-        let starts = self.plan.starts.iter();
-        starts.flat_map(|start| self.slots_of(start.job)).collect()
-    }
-
-    /// The slots of a job.
+    /// The slots of a job that starts, to be held while it runs (R52).
     pub(crate) fn slots_of(&self, job: JobId) -> impl Iterator<Item = SlotRow> {
         let read = self.jobs.get(&job).into_iter();
         let demands = read.flat_map(|read| read.demands.iter());

@@ -15,6 +15,7 @@ pub(crate) struct Peek {
     pub(crate) latest: Timestamp,
     pub(crate) unresolved: Vec<UnresolvedRow>,
     /// The stamps of the others that it will judge, where that was asked for.
+    #[cfg(feature = "postgres")]
     #[serde(default)]
     pub(crate) stamps: Vec<String>,
     pub(crate) held: Vec<HeldSlot>,
@@ -75,16 +76,6 @@ impl From<RouteRow> for Route {
     }
 }
 
-/// Who is there, and what is due for a turn.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Due {
-    pub(crate) presence: Presence,
-    pub(crate) last_lane: i64,
-    pub(crate) looks: Vec<KeyId>,
-    pub(crate) lanes: Vec<JudgedLane>,
-    pub(crate) ready: Vec<ReadyRow>,
-}
-
 /// A lane to judge, with its first jobs.
 #[derive(Debug, Deserialize)]
 pub(crate) struct JudgedLane {
@@ -97,6 +88,7 @@ pub(crate) struct JudgedLane {
 pub(crate) struct Presence {
     pub(crate) workers: Vec<WorkerRow>,
     pub(crate) latest: Timestamp,
+    #[cfg(feature = "sqlite")]
     #[serde(default)]
     pub(crate) last_line: i64,
 }
@@ -104,6 +96,7 @@ pub(crate) struct Presence {
 #[derive(Debug, Deserialize)]
 pub(crate) struct WorkerRow {
     pub(crate) id: WorkerId,
+    #[cfg(feature = "sqlite")]
     #[serde(default)]
     pub(crate) process: String,
     pub(crate) queues: std::collections::BTreeSet<Arc<str>>,

@@ -1,6 +1,6 @@
 //! From rows to what the planner judges, and what cannot be judged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -30,6 +30,7 @@ pub(crate) struct Judging {
 pub(crate) struct Unreadable {
     pub(crate) job: JobId,
     pub(crate) lane: LaneId,
+    #[cfg(feature = "postgres")]
     #[serde(skip)]
     pub(crate) keys: Vec<KeyId>,
     pub(crate) error: String,
@@ -177,27 +178,12 @@ impl Judging {
             self.unreadable.push(Unreadable {
                 job,
                 lane: lane.id,
+                #[cfg(feature = "postgres")]
                 keys: lane.keys.clone(),
                 error,
             });
         }
     }
-}
-
-/// The keys of a turn: what was freed, what asked to be looked at, and all that its lanes and candidates ask.
-pub(crate) fn keys(
-    freed: &BTreeMap<KeyId, usize>,
-    looks: Vec<KeyId>,
-    lanes: &[JudgedLane],
-    candidates: &[Candidate],
-) -> Vec<KeyId> {
-    let mut keys: BTreeSet<KeyId> = freed.keys().cloned().chain(looks).collect();
-    keys.extend(lanes.iter().flat_map(|row| row.lane.keys.iter().cloned()));
-    let demands = candidates
-        .iter()
-        .flat_map(|candidate| candidate.waiter.demands.iter());
-    keys.extend(demands.map(|demand| demand.key.clone()));
-    keys.into_iter().collect()
 }
 
 fn waiter(job: &JobRow, demands: &Arc<[Demand]>) -> Waiter {

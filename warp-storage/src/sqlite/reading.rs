@@ -1,7 +1,8 @@
 //! What a turn reads under the write lock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Deserialize;
 use warp_policy::Timestamp;
 use warp_policy::admission::{Candidate, KeyId, LINE_READ, Turn};
 
@@ -10,10 +11,20 @@ use super::statements::{DUE, KEYS};
 use super::turn::Taking;
 use super::writer::{Session, Statement};
 use crate::model::Dispatch;
-use crate::sql::documents::{Due, Keys, json};
-use crate::sql::judging::{Judging, Unreadable, keys};
+use crate::sql::documents::{JudgedLane, Keys, Presence, ReadyRow, json};
+use crate::sql::judging::{Judging, Unreadable};
 use crate::sql::limiters::{Asking, Limiters};
 use crate::sql::reading::{Reading, fetch_size, key_sets, number};
+
+/// Who is there, and what is due for a turn.
+#[derive(Debug, Deserialize)]
+struct Due {
+    presence: Presence,
+    last_lane: i64,
+    looks: Vec<KeyId>,
+    lanes: Vec<JudgedLane>,
+    ready: Vec<ReadyRow>,
+}
 
 /// What came of reading.
 pub(super) enum Outcome {
@@ -121,6 +132,22 @@ impl Taking<'_> {
         self.note_others(&due.presence);
         Ok(Some(due))
     }
+}
+
+/// The keys of a turn: what was freed, what asked to be looked at, and all that its lanes and candidates ask.
+fn keys(
+    freed: &BTreeMap<KeyId, usize>,
+    looks: Vec<KeyId>,
+    lanes: &[JudgedLane],
+    candidates: &[Candidate],
+) -> Vec<KeyId> {
+    let mut keys: BTreeSet<KeyId> = freed.keys().cloned().chain(looks).collect();
+    keys.extend(lanes.iter().flat_map(|row| row.lane.keys.iter().cloned()));
+    let demands = candidates
+        .iter()
+        .flat_map(|candidate| candidate.waiter.demands.iter());
+    keys.extend(demands.map(|demand| demand.key.clone()));
+    keys.into_iter().collect()
 }
 
 /// Reads keys, and the lanes that these candidates would join, numbered like them.

@@ -47,7 +47,10 @@ impl Taking<'_> {
         }
 
         let written = self.write_jobs(session, &rows, claims).await?;
-        let slots = decided.slots();
+        let starts = plan.starts.iter();
+        let slots: Vec<_> = starts
+            .flat_map(|start| decided.slots_of(start.job))
+            .collect();
         if !slots.is_empty() {
             let statement = sqlx::query(SLOTS).bind(json(&slots));
             session.execute(statement).await?;

@@ -16,22 +16,25 @@
         worker = NULL,
         claim = NULL
     FROM ending AS e
-    WHERE j.id = e.job AND j.claim = e.claim AND j.worker = $1::bigint
+    CROSS JOIN LATERAL (SELECT ctid AS found, claim, worker FROM warp.jobs WHERE id = e.job LIMIT 1) AS f
+    WHERE j.ctid = f.found AND f.claim = e.claim AND f.worker = $1::bigint
     RETURNING j.id, e.claim
 )
 , freed AS (
-    DELETE FROM warp.slots AS s USING ended AS e WHERE s.job = e.id AND s.claim = e.claim
+    DELETE FROM warp.slots AS s
+    USING ended AS e CROSS JOIN LATERAL (SELECT ctid AS found, claim FROM warp.slots WHERE job = e.id OFFSET 0) AS f
+    WHERE s.ctid = f.found AND f.claim = e.claim
 )
 -- What is ready is written down to be so: it stays so if the clock goes back (R66), and stands in the order of all others.
 , promoted AS (
     UPDATE warp.jobs AS j SET state = 'enqueued'
     FROM worker AS w CROSS JOIN LATERAL unnest(w.queues) AS q (queue) CROSS JOIN LATERAL unnest(w.kinds) AS k (kind)
     CROSS JOIN LATERAL (
-        SELECT id FROM warp.jobs
+        SELECT ctid AS found FROM warp.jobs
         WHERE state = 'scheduled' AND queue = q.queue AND kind = k.kind AND place <= (SELECT now FROM moment)
         ORDER BY queue, kind, place, id LIMIT CASE WHEN $5::boolean AND NOT w.draining THEN 1000 ELSE 0 END
         FOR UPDATE SKIP LOCKED) AS s
-    WHERE j.id = s.id
+    WHERE j.ctid = s.found
 )
 SELECT json_build_object(
     'is_registered', EXISTS (SELECT 1 FROM worker),

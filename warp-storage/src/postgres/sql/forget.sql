@@ -4,6 +4,6 @@ WITH asked AS MATERIALIZED (
     SELECT family, key, rate FROM json_to_recordset($1::json) AS a (family text, key text, rate text)
 )
 , idle AS MATERIALIZED (
-    SELECT m.family, m.key FROM asked AS a CROSS JOIN LATERAL (
-        SELECT family, key, rate, elder, look_at FROM warp.limiters WHERE family = a.family AND key = a.key LIMIT 1) AS m
+    SELECT m.found FROM asked AS a CROSS JOIN LATERAL (
+        SELECT ctid AS found, family, key, rate, elder, look_at FROM warp.limiters WHERE family = a.family AND key = a.key LIMIT 1) AS m
     WHERE m.rate IS NOT DISTINCT FROM a.rate AND CASE WHEN

@@ -1,4 +1,4 @@
         THEN false ELSE true END
 )
-DELETE FROM warp.limiters AS m USING idle AS i WHERE m.family = i.family AND m.key = i.key
+DELETE FROM warp.limiters AS m USING idle AS i WHERE m.ctid = i.found
 RETURNING 1

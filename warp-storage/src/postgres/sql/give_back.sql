@@ -14,10 +14,13 @@ WITH back AS MATERIALIZED (
         ended_at = b.ended_at,
         worker = NULL,
         claim = NULL
-    FROM back AS b WHERE j.id = b.job
+    FROM back AS b CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.jobs WHERE id = b.job LIMIT 1) AS f
+    WHERE j.ctid = f.found
 )
 , freed AS (
-    DELETE FROM warp.slots AS s USING back AS b WHERE s.job = b.job
+    DELETE FROM warp.slots AS s
+    USING back AS b CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.slots WHERE job = b.job OFFSET 0) AS f
+    WHERE s.ctid = f.found
 )
 , gone AS (
     DELETE FROM warp.workers WHERE id = $1::bigint RETURNING latest

@@ -12,16 +12,22 @@ WITH mended AS MATERIALIZED (
 , moved AS (
     UPDATE warp.lines AS l
     SET refusals = CASE WHEN l.head = m.head THEN l.refusals ELSE 0 END, head_rank = m.rank, head_place = m.place, head = m.head
-    FROM mended AS m WHERE l.lane = m.id AND m.head IS NOT NULL
+    FROM mended AS m CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.lines WHERE lane = m.id LIMIT 1) AS f
+    WHERE l.ctid = f.found AND m.head IS NOT NULL
 )
 , gone_line AS (
-    DELETE FROM warp.lines AS l USING mended AS m WHERE l.lane = m.id AND m.head IS NULL
+    DELETE FROM warp.lines AS l
+    USING mended AS m CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.lines WHERE lane = m.id LIMIT 1) AS f
+    WHERE l.ctid = f.found AND m.head IS NULL
 )
 , gone_lane AS (
-    DELETE FROM warp.lanes AS l USING mended AS m WHERE l.id = m.id AND m.head IS NULL
+    DELETE FROM warp.lanes AS l
+    USING mended AS m CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.lanes WHERE id = m.id LIMIT 1) AS f
+    WHERE l.ctid = f.found AND m.head IS NULL
 )
 UPDATE warp.limiters AS l SET look_at = $2::bigint
 FROM (
     SELECT DISTINCT k.family, k.key FROM mended AS m CROSS JOIN LATERAL json_to_recordset(m.keys::json) AS k (family text, key text)
     WHERE m.head IS NULL) AS k
-WHERE l.family = k.family AND l.key = k.key
+CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.limiters WHERE family = k.family AND key = k.key LIMIT 1) AS f
+WHERE l.ctid = f.found

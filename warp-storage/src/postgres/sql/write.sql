@@ -1,4 +1,5 @@
--- Writes everything that a turn decided, or a sweep restored. No row is written twice in it.
+-- Writes everything that a turn decided, or a sweep restored. No row is written twice in it, and all are locked, or belong to locked keys.
+-- A row is looked up by its key first and then written where it was found: so the table is never on the outer side of the join.
 -- $1 worker, $2 now, $3 jobs, $4 new lanes, $5 lanes that change, $6 lanes that go, $7 limiters, $8 lines of the log
 WITH new_lane AS MATERIALIZED (
     SELECT nextval('warp.lane_ids') AS id, n.*
@@ -26,8 +27,8 @@ WITH new_lane AS MATERIALIZED (
         ended_at = d.ended_at,
         stamp = coalesce(d.stamp, j.stamp),
         error = coalesce(d.error, j.error)
-    FROM decided AS d
-    WHERE j.id = d.job
+    FROM decided AS d CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.jobs WHERE id = d.job LIMIT 1) AS f
+    WHERE j.ctid = f.found
     RETURNING j.id, j.claim, j.attempts, j.payload
 )
 , slot AS (
@@ -54,21 +55,32 @@ WITH new_lane AS MATERIALIZED (
     FROM json_to_recordset($5::json) AS w (
         id bigint, sleep_family text, sleep_key text, next_at bigint, refusals integer, rank bigint, place bigint, head bigint,
         old_rank bigint, old_place bigint, old_head bigint)
-    WHERE l.lane = w.id AND l.head_rank = w.old_rank AND l.head_place = w.old_place AND l.head = w.old_head
+    CROSS JOIN LATERAL (
+        SELECT ctid AS found FROM warp.lines
+        WHERE lane = w.id AND head_rank = w.old_rank AND head_place = w.old_place AND head = w.old_head LIMIT 1) AS f
+    WHERE l.ctid = f.found
 )
 , gone_line AS (
-    DELETE FROM warp.lines AS l USING json_to_recordset($6::json) AS g (id bigint, old_rank bigint, old_place bigint, old_head bigint)
-    WHERE l.lane = g.id AND l.head_rank = g.old_rank AND l.head_place = g.old_place AND l.head = g.old_head
+    DELETE FROM warp.lines AS l
+    USING json_to_recordset($6::json) AS g (id bigint, old_rank bigint, old_place bigint, old_head bigint)
+    CROSS JOIN LATERAL (
+        SELECT ctid AS found FROM warp.lines
+        WHERE lane = g.id AND head_rank = g.old_rank AND head_place = g.old_place AND head = g.old_head LIMIT 1) AS f
+    WHERE l.ctid = f.found
 )
 , gone_lane AS (
-    DELETE FROM warp.lanes AS l USING json_to_recordset($6::json) AS g (id bigint) WHERE l.id = g.id
+    DELETE FROM warp.lanes AS l
+    USING json_to_recordset($6::json) AS g (id bigint)
+    CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.lanes WHERE id = g.id LIMIT 1) AS f
+    WHERE l.ctid = f.found
 )
 -- A rate of null leaves the known starts as they are.
 , limiter AS (
     UPDATE warp.limiters AS m
     SET rate = coalesce(w.rate, m.rate), elder = w.elder, look_at = w.look_at
     FROM json_to_recordset($7::json) AS w (family text, key text, rate text, elder bigint, look_at bigint)
-    WHERE m.family = w.family AND m.key = w.key
+    CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.limiters WHERE family = w.family AND key = w.key LIMIT 1) AS f
+    WHERE m.ctid = f.found
 )
 , told AS (
     SELECT t.number, t.job, t.worker, t.event, t.counter
