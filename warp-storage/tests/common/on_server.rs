@@ -6,8 +6,9 @@
     reason = "a hand that finds no server is a failed test"
 )]
 
-use std::sync::LazyLock;
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
@@ -15,12 +16,12 @@ use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
 use tokio::sync::{Mutex, OnceCell, OwnedSemaphorePermit, Semaphore};
 use warp_policy::ids::JobId;
 use warp_storage::conformance::{DAWN, Harness, Outcome};
+use warp_storage::postgres::PostgresOptions;
 use warp_storage::store::async_trait;
 use warp_storage::{ManualClock, Postgres, Store};
 
 /// How many schemas are open at once: a server has a hundred connections by default, and other test programs run beside this one.
-static PLACES: LazyLock<std::sync::Arc<Semaphore>> =
-    LazyLock::new(|| std::sync::Arc::new(Semaphore::new(6)));
+static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(6)));
 
 /// A store in a schema of its own, on a clock that stands at [`DAWN`].
 pub(crate) struct OnServer {
@@ -144,6 +145,24 @@ pub(crate) async fn connection() -> PgConnection {
         .expect("the server is there")
 }
 
+/// How a store is opened. Nothing but what happens in it is announced, and since no test pulls the plug of the server, none waits for
+/// its disk.
+fn open(schema: &str, clock: &ManualClock, settings: &[(&str, &str)]) -> PostgresOptions {
+    let url = url();
+    let separator = if url.contains('?') { '&' } else { '?' };
+    let mut url = format!("{url}{separator}options[synchronous_commit]=off");
+    for (name, value) in settings {
+        let value = value.replace(' ', "%20");
+        write!(url, "&options[{name}]={value}").expect("it is only a text");
+    }
+    Postgres::options(&url)
+        .schema(schema)
+        .max_connections(5)
+        .patience(Duration::from_secs(60))
+        .looks_every(Duration::from_hours(1))
+        .clock(clock.clone())
+}
+
 /// A name that no other test has.
 pub(crate) fn schema_name() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -154,23 +173,19 @@ pub(crate) fn schema_name() -> String {
 impl OnServer {
     /// A fresh store; `None` where there is no server.
     pub(crate) async fn new() -> Option<Self> {
+        Self::with(&[]).await
+    }
+
+    /// A fresh store on sessions with these settings.
+    pub(crate) async fn with(settings: &[(&str, &str)]) -> Option<Self> {
         if !has_server().await {
             return None;
         }
-        let place = std::sync::Arc::clone(&PLACES).acquire_owned().await;
+        let place = Arc::clone(&PLACES).acquire_owned().await;
         let place = place.expect("nobody closes it");
         let (clock, schema) = (ManualClock::new(DAWN), schema_name());
-        // No test pulls the plug of the server, so none has to wait for its disk.
-        let url = url();
-        let separator = if url.contains('?') { '&' } else { '?' };
-        let url = format!("{url}{separator}options[synchronous_commit]=off");
-        let options = Postgres::options(&url).schema(&schema);
-        // Nothing but what happens here is announced.
-        let options = options
-            .max_connections(5)
-            .patience(Duration::from_secs(60))
-            .looks_every(Duration::from_hours(1));
-        let postgres = options.clock(clock.clone()).connect().await;
+        let opened = open(&schema, &clock, settings).connect().await;
+        let postgres = opened.expect("a schema");
         let mut by_hand = connection().await;
         let counters = COUNTERS.replace("warp.", &format!("{schema}."));
         sqlx::raw_sql(AssertSqlSafe(counters))
@@ -178,7 +193,7 @@ impl OnServer {
             .await
             .expect("the counters");
         Some(Self {
-            postgres: postgres.expect("a schema"),
+            postgres,
             clock,
             by_hand: Mutex::new(by_hand),
             schema,
