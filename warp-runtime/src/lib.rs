@@ -24,6 +24,8 @@ pub use warp_policy::{
     ConcurrencySpec, Key, Mode, PolicyError, RateLimitSpec, Stamp, Style, Timestamp, Window,
 };
 pub use warp_storage as storage;
+#[cfg(feature = "postgres")]
+pub use warp_storage::Postgres;
 #[cfg(feature = "sqlite")]
 pub use warp_storage::sqlite::{Sqlite, SqliteError, SqliteOptions, Synchronous};
 pub use warp_storage::{Memory, Storage};
@@ -42,6 +44,8 @@ pub use crate::worker::{Worker, WorkerError};
 pub mod prelude {
     pub use serde::{Deserialize, Serialize};
 
+    #[cfg(feature = "postgres")]
+    pub use crate::Postgres;
     #[cfg(feature = "sqlite")]
     pub use crate::Sqlite;
     pub use crate::{

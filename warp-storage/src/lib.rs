@@ -11,6 +11,10 @@ pub mod conformance;
 pub mod error;
 pub mod memory;
 pub mod model;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod stamp;
@@ -19,6 +23,8 @@ pub mod store;
 pub use clock::{Clock, ManualClock, SystemClock, TokioClock};
 pub use error::StoreError;
 pub use memory::Memory;
+#[cfg(feature = "postgres")]
+pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use store::{CallersTransaction, Changes, Storage, Store};

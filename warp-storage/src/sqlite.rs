@@ -6,11 +6,8 @@
 //! The tables, all named `warp_…`, are described where they are made, in `migrations/0001_tables.sql`.
 
 mod changes;
-mod documents;
 mod enqueue;
 mod error;
-mod judging;
-mod limiters;
 mod lines;
 mod log;
 mod mend;
@@ -18,7 +15,6 @@ mod migrations;
 mod options;
 mod queries;
 mod reading;
-mod stamps;
 mod statements;
 mod statistics;
 mod sweep;
@@ -40,7 +36,6 @@ use warp_policy::ids::{JobId, WorkerId};
 pub use self::error::SqliteError;
 pub use self::options::{SqliteOptions, Synchronous};
 pub use self::statistics::Statistics;
-use self::sweep::Cursors;
 use self::writer::Writer;
 use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
@@ -48,6 +43,7 @@ use crate::model::{
     Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
     Swept,
 };
+use crate::sql::sweeping::Cursors;
 use crate::store::{CallersConnection, Changes, Storage, Store};
 
 /// A transaction of a caller's on the file; see [`Sqlite::begin`].

@@ -6,6 +6,9 @@ mod backend;
 mod in_file;
 #[path = "common/in_memory.rs"]
 mod in_memory;
+#[cfg(feature = "postgres")]
+#[path = "common/on_server.rs"]
+mod on_server;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -51,6 +54,30 @@ async fn many_workers_at_once_never_exceed_a_semaphore_on_sqlite() -> Outcome {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_workers_at_once_never_exceed_a_rate_on_sqlite() -> Outcome {
     never_exceed_a_rate(async || Ok(Box::new(InFile::new().await) as _), 1).await
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_workers_at_once_never_exceed_a_semaphore_on_postgres() -> Outcome {
+    if !on_server::has_server().await {
+        return Ok(());
+    }
+    never_exceed_a_semaphore(on_a_server, 2).await
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_workers_at_once_never_exceed_a_rate_on_postgres() -> Outcome {
+    if !on_server::has_server().await {
+        return Ok(());
+    }
+    never_exceed_a_rate(on_a_server, 2).await
+}
+
+#[cfg(feature = "postgres")]
+async fn on_a_server() -> Outcome<Box<dyn Backend>> {
+    let server = on_server::OnServer::new().await;
+    Ok(Box::new(server.ok_or("there is no server")?))
 }
 
 /// S04: four workers begin at the same moment, and the key has never been used before.

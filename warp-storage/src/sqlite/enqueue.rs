@@ -7,11 +7,11 @@ use sqlx::{Row, SqliteConnection};
 use warp_policy::Timestamp;
 use warp_policy::ids::JobId;
 
-use super::documents::{json, rank};
 use super::error::SqliteError;
 use super::statements::{ENQUEUE, ENQUEUE_LOG};
 use super::{Inner, writer};
 use crate::model::{Event, JobState, NewJob, Ready};
+use crate::sql::documents::{json, rank};
 use crate::store::{CallersConnection, CallersTransaction};
 
 /// A job as `enqueue.sql` takes it.

@@ -1,87 +1,63 @@
-//! Lines of the job log while a turn goes on (R110).
+//! How lines of the job log are written. The number of a start's line is its claim.
 
 use serde::Serialize;
 use warp_policy::Timestamp;
 use warp_policy::ids::{ClaimId, JobId, WorkerId};
 
-use super::documents::json;
 use super::error::SqliteError;
 use super::statements::LOG_WRITE;
 use super::writer::Session;
-use crate::model::{Counter, Event};
+use crate::model::Event;
+use crate::sql::documents::json;
+use crate::sql::log::{LogLine, LogLines};
 
-/// The lines of a turn, in the order in which they will stand in the log.
-#[derive(Debug, Default)]
-pub(super) struct LogLines {
-    lines: Vec<LogLine>,
-    last_line: i64,
-}
-
-#[derive(Debug, Serialize)]
-struct LogLine {
+/// A line with its number.
+#[derive(Serialize)]
+struct NumberedLine<'a> {
     id: i64,
-    job: JobId,
-    worker: Option<WorkerId>,
-    event: String,
-    counter: Option<Counter>,
+    #[serde(flatten)]
+    line: &'a LogLine,
 }
 
 impl LogLines {
-    pub(super) fn add(
+    /// Tells of a start, in a line that will follow those up to `last_line`. Returns its claim.
+    pub(super) fn start(
         &mut self,
         job: JobId,
-        worker: Option<WorkerId>,
-        event: &Event,
-        counter: Option<Counter>,
-    ) {
-        self.lines.push(LogLine {
-            id: 0,
-            job,
-            worker,
-            event: json(event),
-            counter,
-        });
+        worker: WorkerId,
+        attempt: u32,
+        last_line: i64,
+    ) -> ClaimId {
+        let number = ids(last_line).nth(self.lines.len());
+        let claim = ClaimId::new(number.unwrap_or(i64::MAX));
+        self.add(job, Some(worker), &Event::Started { attempt, claim }, None);
+        claim
     }
 
-    pub(super) fn failed(&mut self, job: JobId, worker: Option<WorkerId>, error: &str) {
-        let event = Event::Failed {
-            error: error.to_owned(),
-        };
-        self.add(job, worker, &event, Some(Counter::Failed));
-    }
-
-    /// Tells what the last line of the log is, which these follow.
-    pub(super) fn follow(&mut self, last_line: i64) {
-        self.last_line = last_line;
-    }
-
-    /// The claim of the start that the next line tells of.
-    pub(super) fn next_claim(&self) -> ClaimId {
-        ClaimId::new(self.ids().nth(self.lines.len()).unwrap_or(i64::MAX))
-    }
-
-    fn ids(&self) -> std::ops::RangeInclusive<i64> {
-        self.last_line + 1..=i64::MAX
-    }
-
+    /// Writes the lines after the last one of the log.
     pub(super) async fn write(
-        mut self,
+        &self,
         session: &mut Session,
+        last_line: i64,
         now: Timestamp,
     ) -> Result<(), SqliteError> {
         if self.lines.is_empty() {
             return Ok(());
         }
-        let ids = self.ids();
-        for (line, id) in self.lines.iter_mut().zip(ids) {
-            line.id = id;
-        }
+        let numbered = self.lines.iter().zip(ids(last_line));
+        let lines: Vec<_> = numbered
+            .map(|(line, id)| NumberedLine { id, line })
+            .collect();
         session
             .execute(
                 sqlx::query(LOG_WRITE)
-                    .bind(json(&self.lines))
+                    .bind(json(&lines))
                     .bind(now.as_micros()),
             )
             .await
     }
+}
+
+fn ids(last_line: i64) -> std::ops::RangeInclusive<i64> {
+    last_line + 1..=i64::MAX
 }

@@ -1,24 +1,14 @@
 //! Waiting jobs whose rows cannot be judged: they fail with a clear reason, and nobody else notices.
 
-use serde::Serialize;
 use sqlx::Row;
 use warp_policy::Timestamp;
 use warp_policy::admission::KeyId;
-use warp_policy::ids::{JobId, LaneId};
 
-use super::documents::json;
 use super::error::SqliteError;
 use super::statements::{LOOK_AT_KEYS, MEND, MEND_EMPTY, MEND_HEADS};
 use super::writer::Session;
-
-/// A waiting job that cannot be judged.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Unreadable {
-    pub(super) job: JobId,
-    #[serde(skip)]
-    pub(super) lane: LaneId,
-    pub(super) error: String,
-}
+use crate::sql::documents::json;
+use crate::sql::judging::Unreadable;
 
 /// Fails jobs and takes them out of their lanes. What the lanes that are empty now were kept as elders is for others (R46).
 pub(super) async fn mend(

@@ -1,48 +1,17 @@
 //! What is asked from outside a turn.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use sqlx::Row;
 use warp_policy::Timestamp;
-use warp_policy::admission::{Family, KeyId};
-use warp_policy::ids::{ClaimId, JobId, WorkerId};
-use warp_policy::key::Key;
+use warp_policy::ids::{JobId, WorkerId};
 
 use super::Inner;
-use super::documents::order;
 use super::error::SqliteError;
 use super::statements::{COUNTERS, JOB, JOB_LIST, LOG_READ};
 use super::writer::{Statement, text};
-use crate::model::{Counters, Job, JobFilter, JobState, LogEntry, Waiting};
-use crate::stamp;
-
-/// A job as `job.sql` answers it.
-#[derive(Deserialize)]
-struct JobDocument {
-    id: JobId,
-    state: JobState,
-    queue: Arc<str>,
-    kind: Arc<str>,
-    rank: i64,
-    place: Timestamp,
-    attempts: u32,
-    lost: u32,
-    worker: Option<WorkerId>,
-    claim: Option<ClaimId>,
-    enqueued_at: Timestamp,
-    admitted_at: Option<Timestamp>,
-    ended_at: Option<Timestamp>,
-    explicit: String,
-    stamp: Option<String>,
-    error: Option<String>,
-    payload: String,
-    sleep_family: Option<Family>,
-    sleep_key: Option<Key>,
-    next_at: Option<Timestamp>,
-}
+use crate::model::{Counters, Job, JobFilter, LogEntry};
+use crate::sql::view;
 
 impl Inner {
     pub(super) async fn job(&self, id: JobId) -> Result<Option<Job>, SqliteError> {
@@ -75,10 +44,11 @@ impl Inner {
                     .try_get::<Option<i64>, _>(1)
                     .map_err(of)?
                     .map(WorkerId::new),
-                event: self.read(
+                event: view::read(
                     &format!("the log of job {id}"),
                     &row.try_get::<String, _>(2).map_err(of)?,
-                )?,
+                )
+                .map_err(|what| self.damaged(what))?,
             })
         };
         rows.iter().map(entry).collect()
@@ -110,45 +80,12 @@ impl Inner {
 
     fn view(&self, row: &sqlx::sqlite::SqliteRow) -> Result<Job, SqliteError> {
         let text = text(row, 0).map_err(|error| SqliteError::of(&self.file, error))?;
-        let row: JobDocument = self.read("the row of a job", &text.unwrap_or_default())?;
-        let state = match row.state {
-            JobState::Scheduled if row.place <= self.clock.now() => JobState::Enqueued,
-            state => state,
-        };
-        Ok(Job {
-            id: row.id,
-            kind: row.kind,
-            queue: row.queue,
-            payload: row.payload,
-            priority: order(row.rank, row.place, row.id).priority(),
-            state,
-            place: row.place,
-            attempts: row.attempts,
-            lost: row.lost,
-            explicit: self.read(
-                &format!("what was given with job {}", row.id),
-                &row.explicit,
-            )?,
-            stamp: row.stamp.map(|text| stamp::read(&text)),
-            waiting: row
-                .sleep_family
-                .zip(row.sleep_key)
-                .map(|(family, key)| Waiting {
-                    key: KeyId { family, key },
-                    next_at: row.next_at,
-                }),
-            claim: row.worker.zip(row.claim),
-            enqueued_at: row.enqueued_at,
-            admitted_at: row.admitted_at,
-            ended_at: row.ended_at,
-            error: row.error,
-        })
+        let job = view::job(&text.unwrap_or_default(), self.clock.now());
+        job.map_err(|what| self.damaged(what))
     }
 
-    fn read<D: DeserializeOwned>(&self, what: &str, text: &str) -> Result<D, SqliteError> {
-        serde_json::from_str(text).map_err(|error| SqliteError::Damaged {
-            file: self.file.clone(),
-            what: format!("{what}: {error}"),
-        })
+    fn damaged(&self, what: String) -> SqliteError {
+        let file = self.file.clone();
+        SqliteError::Damaged { file, what }
     }
 }

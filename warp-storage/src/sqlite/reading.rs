@@ -1,44 +1,46 @@
 //! What a turn reads under the write lock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Deserialize;
 use warp_policy::Timestamp;
-use warp_policy::admission::{Candidate, Fleet, KeyId, LINE_READ, Route, Turn};
-use warp_policy::ids::{JobId, LaneId};
+use warp_policy::admission::{Candidate, KeyId, LINE_READ, Turn};
 
-use super::documents::{Due, Keys, LaneRow, json};
 use super::error::SqliteError;
-use super::judging::{Judging, Read, key_set, keys};
-use super::limiters::{Asking, Limiters};
-use super::mend::Unreadable;
 use super::statements::{DUE, KEYS};
 use super::turn::Taking;
 use super::writer::{Session, Statement};
 use crate::model::Dispatch;
+use crate::sql::documents::{JudgedLane, Keys, Presence, ReadyRow, json};
+use crate::sql::judging::{Judging, Unreadable};
+use crate::sql::limiters::{Asking, Limiters};
+use crate::sql::reading::{Reading, fetch_size, key_sets, number};
 
-/// Everything that a turn has read.
-#[derive(Debug)]
-pub(super) struct Reading {
-    pub(super) turn: Turn,
-    pub(super) fleet: Fleet,
-    /// The lanes that are judged, or seen in a line.
-    pub(super) lanes: BTreeMap<LaneId, LaneRow>,
-    pub(super) looked_at: BTreeMap<KeyId, Option<LaneId>>,
-    pub(super) jobs: BTreeMap<JobId, Read>,
-    /// Ready jobs that have to fail.
-    pub(super) failed: Vec<(JobId, String)>,
-    pub(super) last_line: i64,
-    pub(super) last_lane: i64,
+/// Who is there, and what is due for a turn.
+#[derive(Debug, Deserialize)]
+struct Due {
+    presence: Presence,
+    last_lane: i64,
+    looks: Vec<KeyId>,
+    lanes: Vec<JudgedLane>,
+    ready: Vec<ReadyRow>,
 }
 
 /// What came of reading.
 pub(super) enum Outcome {
-    /// Everything that the planner needs.
-    Read(Box<Reading>),
+    /// Everything that the planner needs, with the last numbers of the log and of the lanes.
+    Read(Box<(Reading, Last)>),
     /// These have to be mended first.
     Unreadable(Vec<Unreadable>),
     /// The worker was declared dead.
     WorkerGone,
+}
+
+/// The last numbers that were given out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Last {
+    pub(super) line: i64,
+    pub(super) lane: i64,
 }
 
 impl Taking<'_> {
@@ -83,7 +85,11 @@ impl Taking<'_> {
             ..
         } = limiters;
         let judged = due.lanes.into_iter().map(|row| (row.lane.id, row.lane));
-        Ok(Outcome::Read(Box::new(Reading {
+        let last = Last {
+            line: due.presence.last_line,
+            lane: due.last_lane,
+        };
+        let reading = Reading {
             turn: Turn {
                 now: self.now,
                 fleet: fleet.clone(),
@@ -101,9 +107,8 @@ impl Taking<'_> {
             looked_at,
             jobs: judging.jobs,
             failed: judging.failed,
-            last_line: due.presence.last_line,
-            last_lane: due.last_lane,
-        })))
+        };
+        Ok(Outcome::Read(Box::new((reading, last))))
     }
 
     /// Who is there and what is due; `None` where the worker was declared dead.
@@ -129,6 +134,22 @@ impl Taking<'_> {
     }
 }
 
+/// The keys of a turn: what was freed, what asked to be looked at, and all that its lanes and candidates ask.
+fn keys(
+    freed: &BTreeMap<KeyId, usize>,
+    looks: Vec<KeyId>,
+    lanes: &[JudgedLane],
+    candidates: &[Candidate],
+) -> Vec<KeyId> {
+    let mut keys: BTreeSet<KeyId> = freed.keys().cloned().chain(looks).collect();
+    keys.extend(lanes.iter().flat_map(|row| row.lane.keys.iter().cloned()));
+    let demands = candidates
+        .iter()
+        .flat_map(|candidate| candidate.waiter.demands.iter());
+    keys.extend(demands.map(|demand| demand.key.clone()));
+    keys.into_iter().collect()
+}
+
 /// Reads keys, and the lanes that these candidates would join, numbered like them.
 async fn read_keys(
     session: &mut Session,
@@ -138,33 +159,18 @@ async fn read_keys(
     if keys.is_empty() {
         return Ok(Keys::default());
     }
-    let key_set = |candidate: &Candidate| {
-        let Route { queue, kind } = &candidate.route;
-        serde_json::json!({ "queue": queue, "kind": kind, "keys": json(&key_set(&candidate.waiter.demands)) })
-    };
-    let key_sets: Vec<_> = candidates.iter().map(key_set).collect();
     let statement = sqlx::query(KEYS)
         .bind(json(keys))
         .bind(number(LINE_READ + 1))
-        .bind(json(&key_sets));
+        .bind(json(&key_sets(candidates)));
     session.document(statement).await
 }
 
 /// Fills in what every fetch takes.
 pub(super) fn bind_fetch(statement: Statement, dispatch: &Dispatch, now: Timestamp) -> Statement {
-    let fetch = if dispatch.room == 0 {
-        0
-    } else {
-        dispatch.fetch.max(dispatch.room)
-    };
     statement
         .bind(dispatch.worker.get())
         .bind(now.as_micros())
         .bind(number(dispatch.room))
-        .bind(number(fetch))
-}
-
-/// A number of rows.
-pub(super) fn number(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
+        .bind(fetch_size(dispatch))
 }

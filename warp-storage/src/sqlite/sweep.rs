@@ -2,36 +2,28 @@
 
 use sqlx::Row;
 use warp_policy::Timestamp;
-use warp_policy::admission::{Fleet, KeyId, LINE_READ, LaneUpdate, Turn, plan};
+use warp_policy::admission::{Fleet, KeyId, LINE_READ};
 
 use super::Inner;
-use super::documents::{
-    Keys, Presence, RunningJobs, SweepPart, SweptLimiter, WorkerRow, family, json,
-};
 use super::error::SqliteError;
-use super::judging::Judging;
-use super::limiters::{Asking, Limiters, NOBODY, read_rate};
-use super::lines::LineWrites;
-use super::log::LogLines;
 use super::mend::mend;
-use super::reading::number;
 use super::statements::{
     KEYS, LIMITERS_DELETE, RUNNING, STORE_LATEST, SWEEP, TIMED, WORKERS, WORKERS_SEEN,
 };
 use super::turn::notice_clock;
-use super::workers::{Back, remove};
+use super::workers::remove;
 use super::writer::Session;
-use crate::model::{Event, JobState, Sweep, Swept};
-
-/// How many lines one sweep looks at, and how many limiters; the next one goes on from there.
-const SWEEP_BATCH: usize = 256;
-
-/// Where the last sweep stopped: among the keys with a line, and among the limiters.
-#[derive(Debug, Default)]
-pub(super) struct Cursors {
-    line: Option<KeyId>,
-    limiter: Option<KeyId>,
-}
+use crate::model::{Sweep, Swept};
+use crate::sql::documents::{
+    Keys, Presence, RunningJobs, SweepPart, SweptLimiter, WorkerRow, family, json,
+};
+use crate::sql::given_back::lost;
+use crate::sql::judging::Judging;
+use crate::sql::limiters::{Asking, Limiters, NOBODY};
+use crate::sql::lines::{Heads, LineWrites};
+use crate::sql::log::LogLines;
+use crate::sql::reading::number;
+use crate::sql::sweeping::{Cursors, Overslept, SWEEP_BATCH, idle, overslept, restored};
 
 impl Inner {
     pub(super) async fn sweep(&self, sweep: Sweep) -> Result<Swept, SqliteError> {
@@ -72,48 +64,11 @@ impl Inner {
         let running: RunningJobs = session
             .document(sqlx::query(RUNNING).bind(worker.id.get()))
             .await?;
-        let together = running.jobs.len();
         let mut log = LogLines::default();
-        log.follow(presence.last_line);
-        let mut back = Vec::with_capacity(together);
-        for job in &running.jobs {
-            log.add(
-                job.id,
-                None,
-                &Event::Lost {
-                    worker: worker.id,
-                    together,
-                },
-                None,
-            );
-            let lost = job.lost + 1;
-            let row = Back {
-                job: job.id,
-                state: JobState::Enqueued,
-                place: Some(now),
-                lost: 1,
-                error: None,
-                ended_at: None,
-            };
-            if lost < sweep.max_lost {
-                back.push(row);
-                continue;
-            }
-            let error = format!(
-                "its worker died {lost} times; at most {} are allowed",
-                sweep.max_lost
-            );
-            log.failed(job.id, None, &error);
-            back.push(Back {
-                state: JobState::Failed,
-                error: Some(error),
-                ended_at: Some(now),
-                ..row
-            });
-        }
-        remove(session, presence.latest, worker, &back, log, now).await?;
+        let back = lost(&running, worker.id, sweep, now, &mut log);
+        remove(session, &presence, worker, &back, &log, now).await?;
         self.restore(session, &running.keys, now).await?;
-        Ok(together)
+        Ok(running.jobs.len())
     }
 
     /// Restores the lines of keys that changed outside a worker's turn. Returns how many lanes slept on although they could go, and
@@ -128,20 +83,16 @@ impl Inner {
             return Ok(0);
         }
         let (fleet, limiters) = self.read_lines(session, keys, now).await?;
-        let decided = plan(Turn {
-            now,
-            fleet,
-            room: 0,
-            candidates: Vec::new(),
-            lanes: Vec::new(),
-            keys: limiters.states.clone(),
-        });
+        let decided = restored(&limiters, fleet, now);
         let mut woken = 0;
         for update in &decided.lanes {
-            woken += usize::from(is_lost_wake_up(session, update, &limiters).await?);
+            if let Some(lane) = overslept(update, &limiters) {
+                woken += usize::from(is_lost_wake_up(session, lane).await?);
+            }
         }
-        LineWrites::of(&decided, &limiters.lanes, &limiters.looked_at(now), 0)
-            .write(session)
+        let looked_at = limiters.looked_at(now);
+        LineWrites::of(&decided, &Heads::default(), &limiters.lanes, &looked_at)
+            .write(session, 0)
             .await?;
         Ok(woken)
     }
@@ -170,44 +121,29 @@ impl Inner {
             }
             mend(session, &judging.unreadable, now).await?;
             let mut log = LogLines::default();
-            log.follow(presence.last_line);
             for job in judging.unreadable {
                 log.failed(job.job, None, &job.error);
                 self.report_later(job.job, job.error);
             }
-            log.write(session, now).await?;
+            log.write(session, presence.last_line, now).await?;
         }
     }
 }
 
-/// Whether a lane slept on although it could go, and no turn would have looked at it in time: its key is not to be looked at by then, and no
-/// other lane of its route is due there. A turn that reads a long line with gaps leaves those behind them to that one.
+/// Whether no other lane of its route is due on the key by then.
 async fn is_lost_wake_up(
     session: &mut Session,
-    update: &LaneUpdate,
-    limiters: &Limiters,
+    Overslept {
+        lane,
+        sleeps_on,
+        at,
+    }: Overslept<'_>,
 ) -> Result<bool, SqliteError> {
-    let (Some(lane), Some(state)) = (limiters.lanes.get(&update.lane), &update.state) else {
-        return Ok(false);
-    };
-    let Some(at) = state
-        .next_at
-        .filter(|&at| lane.next_at.is_none_or(|before| at < before))
-    else {
-        return Ok(false);
-    };
-    if limiters
-        .looks
-        .get(&state.sleeps_on)
-        .is_some_and(|look| look.at <= at)
-    {
-        return Ok(false);
-    }
     let statement = sqlx::query(TIMED)
         .bind(lane.route.queue.to_string())
         .bind(lane.route.kind.to_string())
-        .bind(family(state.sleeps_on.family))
-        .bind(state.sleeps_on.key.to_string())
+        .bind(family(sleeps_on.family))
+        .bind(sleeps_on.key.to_string())
         .bind(at.as_micros());
     let rows = session.rows(statement).await?;
     let is_seen: i64 = rows
@@ -219,13 +155,7 @@ async fn is_lost_wake_up(
 
 /// The next lines and limiters after those that the last sweep came to.
 async fn next_part(session: &mut Session, cursors: &mut Cursors) -> Result<SweepPart, SqliteError> {
-    let text = |key: &Option<KeyId>| {
-        key.as_ref().map_or((String::new(), String::new()), |key| {
-            (family(key.family).to_owned(), key.key.to_string())
-        })
-    };
-    let (line_family, line_key) = text(&cursors.line);
-    let (limiter_family, limiter_key) = text(&cursors.limiter);
+    let [(line_family, line_key), (limiter_family, limiter_key)] = cursors.texts();
     let statement = sqlx::query(SWEEP)
         .bind(line_family)
         .bind(line_key)
@@ -233,16 +163,7 @@ async fn next_part(session: &mut Session, cursors: &mut Cursors) -> Result<Sweep
         .bind(limiter_key)
         .bind(number(SWEEP_BATCH));
     let part: SweepPart = session.document(statement).await?;
-    cursors.line = part
-        .lines
-        .last()
-        .filter(|_| part.lines.len() == SWEEP_BATCH)
-        .cloned();
-    let limiters = &part.limiters;
-    cursors.limiter = limiters
-        .last()
-        .filter(|_| limiters.len() == SWEEP_BATCH)
-        .map(|row| row.key.clone());
+    cursors.go_on(&part);
     Ok(part)
 }
 
@@ -252,18 +173,7 @@ async fn forget_idle(
     rows: Vec<SweptLimiter>,
     now: Timestamp,
 ) -> Result<usize, SqliteError> {
-    let mut idle = Vec::new();
-    for row in rows.into_iter().filter(|row| !row.is_used) {
-        let Some(text) = &row.rate else {
-            idle.push(row.key);
-            continue;
-        };
-        let mut rate = read_rate(&row.key, text).map_err(|what| session.damaged(what))?;
-        rate.prune(now);
-        if rate.is_fresh() {
-            idle.push(row.key);
-        }
-    }
+    let idle = idle(rows, now).map_err(|what| session.damaged(what))?;
     if !idle.is_empty() {
         session
             .execute(sqlx::query(LIMITERS_DELETE).bind(json(&idle)))

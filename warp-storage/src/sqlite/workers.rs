@@ -1,31 +1,20 @@
 //! Presence come and go.
 
-use serde::Serialize;
 use sqlx::Row;
 use warp_policy::Timestamp;
-use warp_policy::ids::{JobId, WorkerId};
+use warp_policy::ids::WorkerId;
 
 use super::Inner;
-use super::documents::{Presence, RunningJobs, WorkerRow, json};
 use super::error::SqliteError;
-use super::log::LogLines;
 use super::statements::{
     GIVE_BACK, LOOK_AT_LINES, REGISTER, RUNNING, STORE_LATEST, TOUCH, WORKER_DELETE, WORKERS,
 };
 use super::writer::Session;
 use crate::error::StoreError;
-use crate::model::{Event, JobState, NewWorker};
-
-/// A job that a worker ran, as `give_back.sql` takes it.
-#[derive(Serialize)]
-pub(super) struct Back {
-    pub(super) job: JobId,
-    pub(super) state: JobState,
-    pub(super) place: Option<Timestamp>,
-    pub(super) lost: u32,
-    pub(super) error: Option<String>,
-    pub(super) ended_at: Option<Timestamp>,
-}
+use crate::model::NewWorker;
+use crate::sql::documents::{Presence, RunningJobs, WorkerRow, json};
+use crate::sql::given_back::{Back, returned};
+use crate::sql::log::LogLines;
 
 impl Inner {
     pub(super) async fn register(&self, worker: NewWorker) -> Result<WorkerId, SqliteError> {
@@ -92,39 +81,21 @@ impl Inner {
             .document(sqlx::query(RUNNING).bind(worker.get()))
             .await?;
         let mut log = LogLines::default();
-        log.follow(presence.last_line);
-        let back = running.jobs.iter().map(|job| {
-            log.add(job.id, Some(worker), &Event::Returned, None);
-            Back {
-                job: job.id,
-                state: JobState::Enqueued,
-                place: None,
-                lost: 0,
-                error: None,
-                ended_at: None,
-            }
-        });
-        let back: Vec<Back> = back.collect();
-        remove(&mut session, presence.latest, row, &back, log, now).await?;
+        let back = returned(&running, worker, &mut log);
+        remove(&mut session, &presence, row, &back, &log, now).await?;
         self.restore(&mut session, &running.keys, now).await?;
         session.commit().await?;
         Ok(())
     }
 }
 
-impl Presence {
-    pub(super) fn of(&self, worker: WorkerId) -> Option<&WorkerRow> {
-        self.workers.iter().find(|row| row.id == worker)
-    }
-}
-
 /// Gives back what a worker ran and removes it. The lines in which its lanes stand are looked at.
 pub(super) async fn remove(
     session: &mut Session,
-    latest: Timestamp,
+    presence: &Presence,
     worker: &WorkerRow,
     back: &[Back],
-    log: LogLines,
+    log: &LogLines,
     now: Timestamp,
 ) -> Result<(), SqliteError> {
     if !back.is_empty() {
@@ -132,10 +103,10 @@ pub(super) async fn remove(
             .execute(sqlx::query(GIVE_BACK).bind(json(back)))
             .await?;
     }
-    log.write(session, now).await?;
+    log.write(session, presence.last_line, now).await?;
     // What it saw of the clock must not go with it.
     session
-        .execute(sqlx::query(STORE_LATEST).bind(latest.as_micros()))
+        .execute(sqlx::query(STORE_LATEST).bind(presence.latest.as_micros()))
         .await?;
     session
         .execute(sqlx::query(WORKER_DELETE).bind(worker.id.get()))

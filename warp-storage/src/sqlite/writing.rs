@@ -2,100 +2,70 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use sqlx::Row;
-use warp_policy::Timestamp;
-use warp_policy::admission::{Family, Fleet, Plan, Route, Want, plan};
-use warp_policy::ids::{ClaimId, JobId, LaneId};
+use warp_policy::admission::plan;
+use warp_policy::ids::{ClaimId, JobId};
 
-use super::documents::{Agenda, LaneRow, json};
 use super::error::SqliteError;
-use super::judging::Read;
-use super::lines::{LineWrites, lane_id};
-use super::log::LogLines;
-use super::reading::Reading;
+use super::lines::lane_id;
+use super::reading::Last;
 use super::statements::{JUDGED, SLOTS, TURN_END};
-use super::turn::{Ended, Taken, Taking};
+use super::turn::{Taken, Taking};
 use super::writer::{Session, text};
-use crate::model::{Counter, Dispatched, Event, JobState, Started};
-
-/// A judged job as `judged.sql` takes it.
-#[derive(Default, Serialize)]
-struct JudgedRow {
-    job: Option<JobId>,
-    state: Option<JobState>,
-    lane: Option<LaneId>,
-    claim: Option<ClaimId>,
-    at: Option<Timestamp>,
-    ended_at: Option<Timestamp>,
-    stamp: Option<String>,
-    error: Option<String>,
-}
-
-/// A slot as `slots.sql` takes it.
-#[derive(Serialize)]
-struct SlotRow<'a> {
-    family: Family,
-    key: &'a str,
-    job: JobId,
-}
+use crate::model::Dispatched;
+use crate::sql::decided::{Decided, JudgedRow, leaves_lanes, wakes_others};
+use crate::sql::documents::{Agenda, json};
+use crate::sql::ends::Ended;
+use crate::sql::lines::{Heads, LineWrites};
+use crate::sql::log::LogLines;
+use crate::sql::reading::Reading;
 
 impl Taking<'_> {
-    /// Decides, and writes what was decided.
+    /// Decides, and writes what was decided, with what ended and what failed before.
     pub(super) async fn write(
         &self,
         session: &mut Session,
         reading: Reading,
-        ended: Ended,
-        mut failed: Vec<(JobId, String)>,
-        mut log: LogLines,
+        last: Last,
+        (ended, mut failed, mut log): (Ended, Vec<(JobId, String)>, LogLines),
     ) -> Result<Taken, SqliteError> {
-        let Reading {
-            turn,
-            fleet,
-            lanes,
-            looked_at,
-            jobs,
-            failed: unresolvable,
-            last_line,
-            last_lane,
-        } = reading;
-        let plan = plan(turn);
-        log.follow(last_line);
-        let mut rows = self.failures(&unresolvable, &mut log);
-        failed.extend(unresolvable);
-        let claims = self.starts(&plan, &jobs, &mut rows, &mut log);
-        self.refusals(&plan, &jobs, last_lane, &mut rows, &mut log);
+        let heads = Heads::of(&reading.turn);
+        let plan = plan(reading.turn);
+        let decided = Decided {
+            plan: &plan,
+            jobs: &reading.jobs,
+            worker: self.dispatch.worker,
+            now: self.now,
+        };
+        let mut rows = decided.failures(&reading.failed, &mut log);
+        failed.extend(reading.failed);
+        let claims = starts(&decided, last, &mut rows, &mut log);
+        decided.refusals(&mut rows, &mut log);
+        for row in &mut rows {
+            let new = row.new_lane.map(warp_policy::admission::LaneRef::New);
+            row.lane = row.lane.or(new.map(|lane| lane_id(lane, last.lane)));
+        }
 
-        let mut payloads = self.write_jobs(session, &rows).await?;
-        write_slots(session, &plan, &jobs).await?;
-        LineWrites::of(&plan, &lanes, &looked_at, last_lane)
-            .write(session)
+        let written = self.write_jobs(session, &rows, claims).await?;
+        let starts = plan.starts.iter();
+        let slots: Vec<_> = starts
+            .flat_map(|start| decided.slots_of(start.job))
+            .collect();
+        if !slots.is_empty() {
+            let statement = sqlx::query(SLOTS).bind(json(&slots));
+            session.execute(statement).await?;
+        }
+        LineWrites::of(&plan, &heads, &reading.lanes, &reading.looked_at)
+            .write(session, last.lane)
             .await?;
-        log.write(session, self.now).await?;
+        log.write(session, last.line, self.now).await?;
         let agenda = self.end_turn(session).await?;
 
-        let started: Vec<Started> = plan
-            .starts
-            .iter()
-            .zip(claims)
-            .filter_map(|(start, claim)| {
-                let read = jobs.get(&start.job)?;
-                Some(Started {
-                    job: start.job,
-                    claim,
-                    kind: read.route.kind.clone(),
-                    queue: read.route.queue.clone(),
-                    payload: payloads.remove(&start.job)?,
-                    attempt: read.attempts + 1,
-                    admitted_at: start.at,
-                })
-            })
-            .collect();
+        let started = decided.started(written);
         let is_full = started.len() == self.dispatch.room;
         let others_care = ended.comes_back
-            || wakes_others(&plan, &lanes, &fleet)
-            || (is_full && leaves_lanes(&agenda, &fleet));
+            || wakes_others(&plan, &reading.lanes, &reading.fleet)
+            || (is_full && leaves_lanes(&agenda, &reading.fleet));
         let dispatched = Dispatched {
             now: self.now,
             started,
@@ -110,105 +80,16 @@ impl Taking<'_> {
         })
     }
 
-    /// Ready jobs that cannot be judged.
-    fn failures(&self, failed: &[(JobId, String)], log: &mut LogLines) -> Vec<JudgedRow> {
-        let failure = |(job, error): &(JobId, String)| {
-            log.failed(*job, Some(self.dispatch.worker), error);
-            JudgedRow {
-                job: Some(*job),
-                state: Some(JobState::Failed),
-                ended_at: Some(self.now),
-                error: Some(error.clone()),
-                ..JudgedRow::default()
-            }
-        };
-        failed.iter().map(failure).collect()
-    }
-
-    /// Jobs that start. Returns their claims.
-    fn starts(
-        &self,
-        plan: &Plan,
-        jobs: &BTreeMap<JobId, Read>,
-        rows: &mut Vec<JudgedRow>,
-        log: &mut LogLines,
-    ) -> Vec<ClaimId> {
-        let mut claims = Vec::with_capacity(plan.starts.len());
-        for start in &plan.starts {
-            let claim = log.next_claim();
-            let attempt = jobs.get(&start.job).map_or(1, |read| read.attempts + 1);
-            log.add(
-                start.job,
-                Some(self.dispatch.worker),
-                &Event::Started { attempt, claim },
-                None,
-            );
-            rows.push(JudgedRow {
-                state: Some(JobState::Processing),
-                claim: Some(claim),
-                at: Some(start.at),
-                ..judged(start.job, jobs)
-            });
-            claims.push(claim);
-        }
-        claims
-    }
-
-    /// Jobs that wait, and jobs that are skipped.
-    fn refusals(
-        &self,
-        plan: &Plan,
-        jobs: &BTreeMap<JobId, Read>,
-        last_lane: i64,
-        rows: &mut Vec<JudgedRow>,
-        log: &mut LogLines,
-    ) {
-        let worker = Some(self.dispatch.worker);
-        for wait in &plan.waits {
-            let counter = match wait.refusal.key.family {
-                Family::RateLimit => Counter::RequeuedRatelimit,
-                _ => Counter::RequeuedConcurrency,
-            };
-            log.add(
-                wait.job,
-                worker,
-                &Event::Waiting(wait.refusal.clone()),
-                Some(counter),
-            );
-            rows.push(JudgedRow {
-                state: Some(JobState::Waiting),
-                lane: Some(lane_id(wait.lane, last_lane)),
-                ..judged(wait.job, jobs)
-            });
-        }
-        for skip in &plan.skips {
-            let counter = match skip.refusal.key.family {
-                Family::RateLimit => Counter::DeletedRatelimit,
-                _ => Counter::DeletedConcurrency,
-            };
-            log.add(
-                skip.job,
-                worker,
-                &Event::Skipped(skip.refusal.clone()),
-                Some(counter),
-            );
-            rows.push(JudgedRow {
-                state: Some(JobState::Deleted),
-                ended_at: Some(self.now),
-                ..judged(skip.job, jobs)
-            });
-        }
-    }
-
-    /// Writes the jobs. Returns the payloads of those that start.
+    /// Writes the jobs. Returns the claims and payloads of those that start.
     async fn write_jobs(
         &self,
         session: &mut Session,
         rows: &[JudgedRow],
-    ) -> Result<BTreeMap<JobId, String>, SqliteError> {
-        let mut payloads = BTreeMap::new();
+        claims: BTreeMap<JobId, ClaimId>,
+    ) -> Result<BTreeMap<JobId, (ClaimId, String)>, SqliteError> {
+        let mut written = BTreeMap::new();
         if rows.is_empty() {
-            return Ok(payloads);
+            return Ok(written);
         }
         let statement = sqlx::query(JUDGED)
             .bind(json(rows))
@@ -217,13 +98,14 @@ impl Taking<'_> {
             let read = (row.try_get::<i64, _>(0), text(&row, 1));
             match read {
                 (Ok(id), Ok(Some(payload))) => {
-                    payloads.insert(JobId::new(id), payload);
+                    let id = JobId::new(id);
+                    written.extend(claims.get(&id).map(|&claim| (id, (claim, payload))));
                 }
                 (Ok(_), Ok(None)) => {}
                 (Err(error), _) | (_, Err(error)) => return Err(session.damaged(error.to_string())),
             }
         }
-        Ok(payloads)
+        Ok(written)
     }
 
     /// Notes the turn, by which the worker also says that it is alive.
@@ -237,68 +119,22 @@ impl Taking<'_> {
     }
 }
 
-/// What every judged job has in common: the stamp is written by the turn that judges it first (R21).
-fn judged(job: JobId, jobs: &BTreeMap<JobId, Read>) -> JudgedRow {
-    let stamp = jobs.get(&job).and_then(|read| read.stamp.as_ref());
-    JudgedRow {
-        job: Some(job),
-        stamp: stamp.map(json),
-        ..JudgedRow::default()
+/// Jobs that start, with their claims.
+fn starts(
+    decided: &Decided<'_>,
+    last: Last,
+    rows: &mut Vec<JudgedRow>,
+    log: &mut LogLines,
+) -> BTreeMap<JobId, ClaimId> {
+    let mut claims = BTreeMap::new();
+    for start in &decided.plan.starts {
+        let attempt = decided.attempt(start.job);
+        let claim = log.start(start.job, decided.worker, attempt, last.line);
+        rows.push(JudgedRow {
+            claim: Some(claim),
+            ..decided.start(start.job, start.at)
+        });
+        claims.insert(start.job, claim);
     }
-}
-
-/// Takes the slots of the jobs that start, to be held while they run (R52).
-async fn write_slots(
-    session: &mut Session,
-    plan: &Plan,
-    jobs: &BTreeMap<JobId, Read>,
-) -> Result<(), SqliteError> {
-    let of_job = |job: JobId| {
-        let demands = jobs
-            .get(&job)
-            .into_iter()
-            .flat_map(|read| read.demands.iter());
-        demands
-            .filter(|demand| matches!(demand.want, Want::Slot { .. }))
-            .map(move |demand| SlotRow {
-                family: demand.key.family,
-                key: demand.key.key.as_str(),
-                job,
-            })
-    };
-    let slots: Vec<SlotRow<'_>> = plan
-        .starts
-        .iter()
-        .flat_map(|start| of_job(start.job))
-        .collect();
-    if slots.is_empty() {
-        return Ok(());
-    }
-    session.execute(sqlx::query(SLOTS).bind(json(&slots))).await
-}
-
-/// Whether a plan lets a lane wake that this worker cannot take itself.
-fn wakes_others(plan: &Plan, lanes: &BTreeMap<LaneId, LaneRow>, fleet: &Fleet) -> bool {
-    let new = plan
-        .new_lanes
-        .iter()
-        .map(|lane| (lane.route.clone(), lane.next_at));
-    let changed = plan.lanes.iter().filter_map(|update| {
-        let route = lanes.get(&update.lane)?.route.clone();
-        Some((Route::from(route), update.state.as_ref()?.next_at))
-    });
-    let mut waking = new.chain(changed).filter(|(_, next_at)| next_at.is_some());
-    waking.any(|(route, _)| !fleet.i_can_run(&route))
-}
-
-/// Whether lanes of this worker's routes are, or will be, due that another worker can take. One without room must tell: the others may
-/// not have looked since the lanes were timed, and it will not be there at that time.
-fn leaves_lanes(agenda: &Agenda, fleet: &Fleet) -> bool {
-    let mut others = fleet.workers.iter().filter(|worker| worker.id != fleet.me);
-    others.any(|other| {
-        agenda
-            .lanes
-            .iter()
-            .any(|lane| other.serves(&lane.route.clone().into()))
-    })
+    claims
 }

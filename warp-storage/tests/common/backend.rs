@@ -5,6 +5,8 @@ use warp_storage::store::async_trait;
 
 use crate::in_file::InFile;
 use crate::in_memory::InMemory;
+#[cfg(feature = "postgres")]
+use crate::on_server::OnServer;
 
 /// A fresh store, with a look behind it.
 #[async_trait]
@@ -27,6 +29,16 @@ impl Backend for InFile {
     async fn leftovers(&self) -> Option<(usize, usize)> {
         let slots = self.ask("SELECT count(*) FROM warp_slots").await;
         let lanes = self.ask("SELECT count(*) FROM warp_lanes").await;
+        Some((usize::try_from(slots).ok()?, usize::try_from(lanes).ok()?))
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[async_trait]
+impl Backend for OnServer {
+    async fn leftovers(&self) -> Option<(usize, usize)> {
+        let slots = self.ask("SELECT count(*) FROM warp.slots").await;
+        let lanes = self.ask("SELECT count(*) FROM warp.lanes").await;
         Some((usize::try_from(slots).ok()?, usize::try_from(lanes).ok()?))
     }
 }

@@ -14,6 +14,9 @@ mod in_file;
 #[path = "../common/in_memory.rs"]
 mod in_memory;
 mod jobs;
+#[cfg(feature = "postgres")]
+#[path = "../common/on_server.rs"]
+mod on_server;
 #[path = "../common/random.rs"]
 mod random;
 #[path = "../common/seeds.rs"]
@@ -51,6 +54,19 @@ async fn memory_does_as_memory_does() {
 #[tokio::test]
 async fn sqlite_does_as_memory_does() {
     run(async || Ok(Box::new(InFile::new().await) as _), 10).await;
+}
+
+/// PostgreSQL gives the answers of the reference model.
+#[cfg(feature = "postgres")]
+#[tokio::test]
+async fn postgres_does_as_memory_does() {
+    if on_server::has_server().await {
+        let fresh = async || {
+            let server = on_server::OnServer::new().await;
+            Ok(Box::new(server.ok_or("there is no server")?) as _)
+        };
+        run(fresh, 10).await;
+    }
 }
 
 /// A comparison that finds nothing is worth nothing: each flaw is found.

@@ -11,6 +11,9 @@ mod in_file;
 mod in_memory;
 mod jobs;
 mod life;
+#[cfg(feature = "postgres")]
+#[path = "../common/on_server.rs"]
+mod on_server;
 #[path = "../common/random.rs"]
 mod random;
 mod rules;
@@ -40,6 +43,19 @@ async fn whatever_happens_the_rules_hold_on_memory() {
 #[tokio::test]
 async fn whatever_happens_the_rules_hold_on_sqlite() {
     the_rules_hold(async || Ok(Box::new(InFile::new().await) as _), 5).await;
+}
+
+/// The same on PostgreSQL.
+#[cfg(feature = "postgres")]
+#[tokio::test]
+async fn whatever_happens_the_rules_hold_on_postgres() {
+    if on_server::has_server().await {
+        let fresh = async || {
+            let server = on_server::OnServer::new().await;
+            Ok(Box::new(server.ok_or("there is no server")?) as _)
+        };
+        the_rules_hold(fresh, 3).await;
+    }
 }
 
 /// Lives through so many seeds, each on a store of its own.

@@ -14,24 +14,24 @@ use super::judging::Judging;
 
 /// What was read of the keys of a turn.
 #[derive(Debug, Default)]
-pub(super) struct Limiters {
-    pub(super) states: BTreeMap<KeyId, KeyState>,
+pub(crate) struct Limiters {
+    pub(crate) states: BTreeMap<KeyId, KeyState>,
     /// The keys that ask to be looked at.
-    pub(super) looks: BTreeMap<KeyId, Look>,
+    pub(crate) looks: BTreeMap<KeyId, Look>,
     /// The lanes of their lines.
-    pub(super) lanes: BTreeMap<LaneId, LaneRow>,
+    pub(crate) lanes: BTreeMap<LaneId, LaneRow>,
 }
 
 /// When a key asks to be looked at, with the elder on its row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
-    pub(super) at: Timestamp,
+pub(crate) struct Look {
+    pub(crate) at: Timestamp,
     elder: Option<LaneId>,
 }
 
 impl Limiters {
     /// The keys that asked to be looked at by now, with their elders.
-    pub(super) fn looked_at(&self, now: Timestamp) -> BTreeMap<KeyId, Option<LaneId>> {
+    pub(crate) fn looked_at(&self, now: Timestamp) -> BTreeMap<KeyId, Option<LaneId>> {
         let by_now = self.looks.iter().filter(|(_, look)| look.at <= now);
         by_now
             .map(|(key, look)| (key.clone(), look.elder))
@@ -41,14 +41,14 @@ impl Limiters {
 
 /// Who asks, and when.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asking<'a> {
-    pub(super) fleet: &'a Fleet,
-    pub(super) now: Timestamp,
+pub(crate) struct Asking<'a> {
+    pub(crate) fleet: &'a Fleet,
+    pub(crate) now: Timestamp,
 }
 
 impl Asking<'_> {
     /// The states of the keys that were asked for, or why they cannot be told. Jobs at the head of lanes that cannot be judged are noted.
-    pub(super) fn limiters(
+    pub(crate) fn limiters(
         &self,
         asked: &[KeyId],
         document: Keys,
@@ -134,10 +134,10 @@ impl Asking<'_> {
 }
 
 /// Nobody's eyes, for those who restore lines without a turn.
-pub(super) const NOBODY: WorkerId = WorkerId::new(0);
+pub(crate) const NOBODY: WorkerId = WorkerId::new(0);
 
 /// The known starts of a key.
-pub(super) fn read_rate(key: &KeyId, text: &str) -> Result<RateState, String> {
+pub(crate) fn read_rate(key: &KeyId, text: &str) -> Result<RateState, String> {
     serde_json::from_str(text).map_err(|error| format!("the known starts of {key}: {error}"))
 }
 

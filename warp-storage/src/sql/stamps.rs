@@ -10,13 +10,13 @@ use crate::stamp;
 
 /// What the stamps of a turn ask. Most jobs of a lane have the same one: each text is read once.
 #[derive(Debug, Default)]
-pub(super) struct Stamps {
+pub(crate) struct Stamps {
     known: HashMap<String, Result<Arc<[Demand]>, String>>,
 }
 
 impl Stamps {
     /// What a stamped job asks, or why it has to fail.
-    pub(super) fn demands(&mut self, text: &str) -> Result<Arc<[Demand]>, String> {
+    pub(crate) fn demands(&mut self, text: &str) -> Result<Arc<[Demand]>, String> {
         if let Some(known) = self.known.get(text) {
             return known.clone();
         }
@@ -26,7 +26,7 @@ impl Stamps {
     }
 
     /// What a job asks that waits in a lane; its stamp must fit the lane.
-    pub(super) fn demands_in(
+    pub(crate) fn demands_in(
         &mut self,
         lane: &LaneRow,
         text: Option<&str>,

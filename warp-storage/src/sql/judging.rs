@@ -1,43 +1,54 @@
 //! From rows to what the planner judges, and what cannot be judged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Serialize;
 use warp_policy::Stamp;
 use warp_policy::admission::{Candidate, Demand, KeyId, Lane, LaneView, Route, Waiter, demands};
 use warp_policy::ids::{JobId, LaneId};
 
 use super::documents::{JobRow, JudgedLane, LaneRow, NumberedLane, ReadyRow};
-use super::mend::Unreadable;
 use super::stamps::Stamps;
 use crate::model::Resolution;
 use crate::stamp::OTHER_KEYS;
 
 /// What is known of the jobs of a turn.
 #[derive(Debug, Default)]
-pub(super) struct Judging {
+pub(crate) struct Judging {
     stamps: Stamps,
     /// The jobs that can be judged.
-    pub(super) jobs: BTreeMap<JobId, Read>,
+    pub(crate) jobs: BTreeMap<JobId, Read>,
     /// Waiting jobs that have to be mended before anything is decided.
-    pub(super) unreadable: Vec<Unreadable>,
+    pub(crate) unreadable: Vec<Unreadable>,
     /// Ready jobs that have to fail.
-    pub(super) failed: Vec<(JobId, String)>,
+    pub(crate) failed: Vec<(JobId, String)>,
+}
+
+/// A waiting job that cannot be judged.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Unreadable {
+    pub(crate) job: JobId,
+    pub(crate) lane: LaneId,
+    #[cfg(feature = "postgres")]
+    #[serde(skip)]
+    pub(crate) keys: Vec<KeyId>,
+    pub(crate) error: String,
 }
 
 /// What has to be known of a job that is judged.
 #[derive(Debug)]
-pub(super) struct Read {
-    pub(super) route: Route,
-    pub(super) attempts: u32,
-    pub(super) demands: Arc<[Demand]>,
+pub(crate) struct Read {
+    pub(crate) route: Route,
+    pub(crate) attempts: u32,
+    pub(crate) demands: Arc<[Demand]>,
     /// The stamp, where it was resolved for this turn.
-    pub(super) stamp: Option<Stamp>,
+    pub(crate) stamp: Option<Stamp>,
 }
 
 impl Judging {
     /// The lanes with their first jobs. One more than fit the room and are judged was read of each, to know whether there are more.
-    pub(super) fn lanes(&mut self, rows: &mut [JudgedLane], room: usize) -> Vec<Lane> {
+    pub(crate) fn lanes(&mut self, rows: &mut [JudgedLane], room: usize) -> Vec<Lane> {
         rows.iter_mut()
             .filter_map(|row| self.lane(&row.lane, std::mem::take(&mut row.jobs), room))
             .collect()
@@ -80,7 +91,7 @@ impl Judging {
                 Some(waiter)
             }
             Err(error) => {
-                self.note_unreadable(job.id, row.id, error);
+                self.note_unreadable(job.id, row, error);
                 None
             }
         }
@@ -88,7 +99,7 @@ impl Judging {
 
     /// The ready jobs. One that is not stamped was resolved before the turn, or became ready after the resolver was asked: then the next
     /// turn has it.
-    pub(super) fn candidates(
+    pub(crate) fn candidates(
         &mut self,
         rows: Vec<ReadyRow>,
         resolutions: &BTreeMap<JobId, Resolution>,
@@ -126,7 +137,7 @@ impl Judging {
     }
 
     /// Tells candidates which lane is theirs. Returns these lanes.
-    pub(super) fn join_lanes(
+    pub(crate) fn join_lanes(
         &mut self,
         candidates: &mut [Candidate],
         lanes: Vec<NumberedLane>,
@@ -143,7 +154,7 @@ impl Judging {
     }
 
     /// A lane as its key's line shows it; `None` where its head has to fail.
-    pub(super) fn view(&mut self, lane: &LaneRow) -> Option<LaneView> {
+    pub(crate) fn view(&mut self, lane: &LaneRow) -> Option<LaneView> {
         let demands = self.stamps.demands_in(lane, lane.stamp.as_deref());
         let sleeps_on = lane.sleeps_on();
         let of_key = |demands: Arc<[Demand]>| {
@@ -155,34 +166,24 @@ impl Judging {
         match demands.and_then(|demands| of_key(demands).ok_or_else(|| OTHER_KEYS.to_owned())) {
             Ok(demand) => Some(view_with(lane, demand)),
             Err(error) => {
-                self.note_unreadable(lane.head, lane.id, error);
+                self.note_unreadable(lane.head, lane, error);
                 None
             }
         }
     }
 
     /// A job may be seen as the head of its lane several times.
-    fn note_unreadable(&mut self, job: JobId, lane: LaneId, error: String) {
+    fn note_unreadable(&mut self, job: JobId, lane: &LaneRow, error: String) {
         if self.unreadable.iter().all(|known| known.job != job) {
-            self.unreadable.push(Unreadable { job, lane, error });
+            self.unreadable.push(Unreadable {
+                job,
+                lane: lane.id,
+                #[cfg(feature = "postgres")]
+                keys: lane.keys.clone(),
+                error,
+            });
         }
     }
-}
-
-/// The keys of a turn: what was freed, what asked to be looked at, and all that its lanes and candidates ask.
-pub(super) fn keys(
-    freed: &BTreeMap<KeyId, usize>,
-    looks: Vec<KeyId>,
-    lanes: &[JudgedLane],
-    candidates: &[Candidate],
-) -> Vec<KeyId> {
-    let mut keys: BTreeSet<KeyId> = freed.keys().cloned().chain(looks).collect();
-    keys.extend(lanes.iter().flat_map(|row| row.lane.keys.iter().cloned()));
-    let demands = candidates
-        .iter()
-        .flat_map(|candidate| candidate.waiter.demands.iter());
-    keys.extend(demands.map(|demand| demand.key.clone()));
-    keys.into_iter().collect()
 }
 
 fn waiter(job: &JobRow, demands: &Arc<[Demand]>) -> Waiter {
@@ -205,7 +206,7 @@ fn view_with(row: &LaneRow, demand: Demand) -> LaneView {
 }
 
 /// The key set of a job as a lane has it.
-pub(super) fn key_set(demands: &[Demand]) -> Vec<KeyId> {
+pub(crate) fn key_set(demands: &[Demand]) -> Vec<KeyId> {
     let mut keys: Vec<KeyId> = demands.iter().map(|demand| demand.key.clone()).collect();
     keys.sort_unstable();
     keys

@@ -1,0 +1,197 @@
+//! How a store is opened.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::ConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+
+use super::error::{Place, PostgresError};
+use super::statements::Statements;
+use super::time::Time;
+use super::{Inner, Postgres, changes, migrations};
+use crate::clock::Clock;
+
+/// The longest name that PostgreSQL keeps.
+const LONGEST_NAME: usize = 63;
+
+/// How a store is opened; see [`Postgres::options`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing is opened before `connect` or `open`"]
+pub struct PostgresOptions {
+    url: String,
+    schema: String,
+    max_connections: u32,
+    patience: Duration,
+    looks_every: Duration,
+    clock: Option<Arc<dyn Clock>>,
+}
+
+impl PostgresOptions {
+    pub(super) fn new(url: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            schema: "warp".to_owned(),
+            max_connections: 10,
+            patience: Duration::from_secs(5),
+            looks_every: Duration::from_secs(1),
+            clock: None,
+        }
+    }
+
+    /// The schema that holds the tables, so that several applications can share a database. Default `warp`.
+    pub fn schema(self, schema: impl Into<String>) -> Self {
+        let schema = schema.into();
+        Self { schema, ..self }
+    }
+
+    /// How many connections the store opens at most; each call takes one for as long as it lasts. Default 10.
+    pub fn max_connections(self, max_connections: u32) -> Self {
+        Self {
+            max_connections: max_connections.max(1),
+            ..self
+        }
+    }
+
+    /// How long a call waits for a connection before it fails with [`PostgresError::NoConnection`]. Default 5 s.
+    pub fn patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// How often the store looks whether another process has changed anything, while somebody listens. It is the fall-back, and costs one
+    /// statement that reads one row. Default 1 s.
+    pub fn looks_every(self, looks_every: Duration) -> Self {
+        Self {
+            looks_every,
+            ..self
+        }
+    }
+
+    /// A clock that the store follows instead of the database's own (R66). For tests.
+    pub fn clock(self, clock: impl Clock) -> Self {
+        Self {
+            clock: Some(Arc::new(clock)),
+            ..self
+        }
+    }
+
+    /// Opens the store, and brings its schema up to date first, which creates it where it is missing.
+    ///
+    /// # Errors
+    /// [`PostgresError`]: the URL or the name of the schema cannot be used, the server cannot be reached or does not let the user in, or the
+    /// schema was written by a program too new for this one.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub async fn connect(self) -> Result<Postgres, PostgresError> {
+        let store = self.begin()?;
+        store.migrate().await?;
+        store.ready().await
+    }
+
+    /// Opens the store and changes nothing: for a user who must not make tables. Somebody else has called [`Postgres::migrate`].
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect), and [`PostgresError::NotMigrated`].
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub async fn open(self) -> Result<Postgres, PostgresError> {
+        self.begin()?.ready().await
+    }
+
+    /// Brings the schema up to date, which creates it where it is missing. Safe when several processes do it at once.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub async fn migrate(self) -> Result<(), PostgresError> {
+        let store = self.begin()?;
+        store.migrate().await?;
+        store.pool.close().await;
+        Ok(())
+    }
+
+    fn begin(self) -> Result<Unopened, PostgresError> {
+        let begins_well = self
+            .schema
+            .starts_with(|first: char| first.is_ascii_lowercase() || first == '_');
+        let goes_on_well = self
+            .schema
+            .chars()
+            .all(|char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '_');
+        if !begins_well || !goes_on_well || self.schema.len() > LONGEST_NAME {
+            let schema = self.schema;
+            return Err(PostgresError::SchemaName { schema });
+        }
+        let options: PgConnectOptions = self
+            .url
+            .parse()
+            .map_err(|source| PostgresError::Url { source })?;
+        let options = options.application_name("warp").disable_statement_logging();
+        let server = format!(
+            "{}:{}/{}",
+            options.get_host(),
+            options.get_port(),
+            options
+                .get_database()
+                .unwrap_or_else(|| options.get_username()),
+        );
+        let pool = PgPoolOptions::new()
+            .max_connections(self.max_connections)
+            .acquire_timeout(self.patience)
+            .test_before_acquire(false)
+            .connect_lazy_with(options);
+        Ok(Unopened {
+            place: Place::new(&self.schema, &server),
+            pool,
+            options: self,
+        })
+    }
+}
+
+/// A store that has not been looked at yet.
+struct Unopened {
+    pool: sqlx::PgPool,
+    place: Place,
+    options: PostgresOptions,
+}
+
+impl Unopened {
+    async fn migrate(&self) -> Result<(), PostgresError> {
+        let mut connection = self.connection().await?;
+        migrations::migrate(&mut connection, &self.options.schema, &self.place).await
+    }
+
+    async fn ready(self) -> Result<Postgres, PostgresError> {
+        let mut connection = self.connection().await?;
+        let id = migrations::id(&mut connection, &self.options.schema, &self.place).await?;
+        drop(connection);
+        let inner = Arc::new(Inner {
+            place: self.place,
+            id,
+            statements: Statements::of(&self.options.schema),
+            pool: self.pool,
+            time: Time::new(self.options.clock.clone()),
+            options: self.options,
+            counts: Arc::default(),
+            changes: tokio::sync::watch::Sender::new(0),
+            known_keys: std::sync::Mutex::default(),
+            left_ends: std::sync::Mutex::default(),
+            unreported: std::sync::Mutex::default(),
+            cursors: tokio::sync::Mutex::default(),
+        });
+        inner.presence().await?;
+        changes::watch(&inner, inner.options.looks_every);
+        Ok(Postgres { inner })
+    }
+
+    async fn connection(
+        &self,
+    ) -> Result<sqlx::pool::PoolConnection<sqlx::Postgres>, PostgresError> {
+        let connection = self.pool.acquire().await;
+        connection.map_err(|error| PostgresError::of(&self.place, error))
+    }
+}

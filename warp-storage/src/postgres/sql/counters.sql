@@ -1,0 +1,1 @@
+SELECT counter, sum(count)::bigint FROM warp.counters GROUP BY counter

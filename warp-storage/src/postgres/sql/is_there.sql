@@ -1,0 +1,1 @@
+SELECT to_regclass('warp.store') IS NOT NULL

@@ -1,0 +1,1 @@
+    WHERE j.id = $1::bigint LIMIT 1

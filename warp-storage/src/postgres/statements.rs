@@ -1,0 +1,222 @@
+//! The statements, composed for a schema. Each reads or writes sets: lists go in as JSON, and what is read comes out as one document.
+//!
+//! Texts never change once they are composed, so that they are prepared once, and no plan depends on statistics: a list is read through
+//! `CROSS JOIN LATERAL (… LIMIT n)`, which PostgreSQL can only carry out row by row, and a transaction that joins a list with a table has
+//! ruled out every other way for itself (see `session.rs`). `warp.` in the texts stands for the schema.
+
+use std::sync::Arc;
+
+macro_rules! statements {
+    ($($name:ident: $($file:literal)+;)+) => {
+        /// The texts for one schema.
+        #[derive(Debug)]
+        pub(super) struct Statements {
+            $(pub(super) $name: Arc<str>,)+
+        }
+
+        impl Statements {
+            pub(super) fn of(schema: &str) -> Self {
+                let of = |text: &str| Arc::from(in_schema(text, schema));
+                Self {
+                    $($name: of(concat!($(include_str!(concat!("sql/", $file, ".sql"))),+)),)+
+                }
+            }
+
+            /// All of them, for the test that looks at each.
+            #[cfg(test)]
+            fn all(&self) -> Vec<(&'static str, &str)> {
+                vec![$((stringify!($name), &*self.$name)),+]
+            }
+        }
+    };
+}
+
+statements! {
+    // A turn, in its order.
+    peek: "routes" "moment" "unbounded" "ready_or_due" "fetch" "peek" "agenda" "end";
+    limiters_insert: "limiters_insert";
+    opening_that_waits: "opening" "asked_by_worker" "locked_waiting" "moment" "ends" "locks";
+    opening_at_once: "opening" "asked_by_worker" "locked_at_once" "moment" "ends" "locks";
+    due: "routes" "moment" "lanes" "ready" "fetch" "taken" "due" "workers" "due_end";
+    lock_at_once: "asked" "locked_at_once" "document" "locks";
+    keys: "keys" "moment" "keys_end" "lane" "keys_line" "lane" "keys_lanes" "lane" "keys_judged" "workers" "end";
+    write: "write" "log_write" "write_end";
+    turn_end: "routes" "turn_end" "agenda";
+    // Rows that cannot be judged.
+    lock_waiting: "asked" "locked_waiting" "document" "locks";
+    mend: "mend";
+    mend_lanes: "mend_lanes";
+    log_write: "told" "log_write" "done";
+    // Publishers.
+    is_there: "is_there";
+    enqueue: "enqueue" "moment" "enqueue_end";
+    // Workers.
+    register: "only_moment" "register";
+    workers: "instant" "now_and_workers" "workers" "end";
+    touch: "touch";
+    look_at_lines: "look_at_lines";
+    worker_lock: "worker_lock";
+    running: "running";
+    give_back: "give_back" "log_write" "done";
+    // The clock, and the sweep.
+    look_at_all: "look_at_all";
+    forget_latest: "forget_latest";
+    seen: "seen";
+    sweep: "sweep" "is_used" "sweep_end";
+    forget: "forget" "is_used" "forget_end";
+    timed: "timed";
+    // Queries.
+    job: "only_moment" "job" "job_by_id" "job_end";
+    job_list: "only_moment" "job" "job_list" "job_end";
+    log_read: "log_read";
+    counters: "counters";
+    changes: "changes";
+}
+
+/// A text for a schema, whose name needs no quotes.
+pub(super) fn in_schema(text: &str, schema: &str) -> String {
+    text.replace("warp.", &format!("{schema}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+    use sqlx::postgres::PgConnectOptions;
+    use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
+
+    use super::Statements;
+    use crate::postgres::{Postgres, session::BEGIN};
+
+    type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+    /// The tables that grow with the work.
+    const LARGE: [&str; 6] = ["jobs", "lanes", "lines", "limiters", "slots", "log"];
+
+    /// A clock that went back has every line looked at, whatever that costs.
+    const MAY_SCAN: [(&str, &str); 1] = [("look_at_all", "lines")];
+
+    /// Statements that are transactions of their own, for which nothing is set.
+    const ALONE: [&str; 5] = ["peek", "workers", "counters", "enqueue", "is_there"];
+
+    const SCHEMA: &str = "warp_test_plans";
+
+    /// R45: what a statement costs does not depend on how much else there is. Judged by the plans for tables that were never analysed, and
+    /// for tables that were analysed while they were empty, made without knowing any parameter: a large table is entered through an
+    /// index, at a place that the statement names. (For what is a transaction of its own nothing rules out to scan what seems empty.)
+    #[tokio::test]
+    async fn no_statement_walks_through_a_large_table() -> Outcome {
+        let url = std::env::var("WARP_TEST_POSTGRES_URL")
+            .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
+        let options: PgConnectOptions = url.parse()?;
+        let mut connection = match options.disable_statement_logging().connect().await {
+            Ok(connection) => connection,
+            Err(error) if std::env::var_os("WARP_TEST_REQUIRE_SERVICES").is_none() => {
+                eprintln!("skipped: there is no PostgreSQL server: {error}");
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let drop = format!("DROP SCHEMA IF EXISTS {SCHEMA} CASCADE");
+        sqlx::raw_sql(AssertSqlSafe(drop.clone()))
+            .execute(&mut connection)
+            .await?;
+        Postgres::options(&url).schema(SCHEMA).migrate().await?;
+        let mut walks = Vec::new();
+        for is_analysed in [false, true] {
+            if is_analysed {
+                let analyse = LARGE.map(|table| format!("ANALYZE {SCHEMA}.{table};"));
+                sqlx::raw_sql(AssertSqlSafe(analyse.concat()))
+                    .execute(&mut connection)
+                    .await?;
+            }
+            for (name, text) in Statements::of(SCHEMA).all() {
+                if is_analysed && ALONE.contains(&name) {
+                    continue;
+                }
+                for table in walked(&mut connection, name, text).await? {
+                    if !MAY_SCAN.contains(&(name, &table)) {
+                        walks.push(format!(
+                            "{name} walks through {table}; analysed: {is_analysed}"
+                        ));
+                    }
+                }
+            }
+        }
+        let scan = format!("SELECT count(payload) FROM {SCHEMA}.jobs");
+        let seen = walked(&mut connection, "scan", &scan).await?;
+        sqlx::raw_sql(AssertSqlSafe(drop))
+            .execute(&mut connection)
+            .await?;
+        assert!(walks.is_empty(), "{walks:#?}");
+        assert_eq!(
+            seen,
+            BTreeSet::from(["jobs".to_owned()]),
+            "the test sees what it looks for"
+        );
+        Ok(())
+    }
+
+    /// The large tables through which a statement walks from one end.
+    async fn walked(
+        connection: &mut PgConnection,
+        name: &str,
+        text: &str,
+    ) -> Outcome<BTreeSet<String>> {
+        let parameters = (1..=9)
+            .rev()
+            .find(|number| text.contains(&format!("${number}")));
+        let parameters = vec!["NULL"; parameters.unwrap_or(0)].join(", ");
+        let arguments = if parameters.is_empty() {
+            String::new()
+        } else {
+            format!("({parameters})")
+        };
+        let begin = if ALONE.contains(&name) {
+            "BEGIN"
+        } else {
+            BEGIN
+        };
+        let mut transaction = connection.begin_with(begin).await?;
+        let prepare =
+            format!("SET LOCAL plan_cache_mode = force_generic_plan; PREPARE looked_at AS {text}");
+        sqlx::raw_sql(AssertSqlSafe(prepare))
+            .execute(&mut *transaction)
+            .await
+            .map_err(|error| format!("{name}: {error}"))?;
+        let explain = format!("EXPLAIN (FORMAT JSON) EXECUTE looked_at{arguments}");
+        let plan: Value = {
+            use sqlx::Row;
+            let row = sqlx::raw_sql(AssertSqlSafe(explain))
+                .fetch_one(&mut *transaction)
+                .await?;
+            serde_json::from_str(&row.try_get_unchecked::<String, _>(0)?)?
+        };
+        sqlx::raw_sql("DEALLOCATE looked_at")
+            .execute(&mut *transaction)
+            .await?;
+        transaction.rollback().await?;
+        let mut tables = BTreeSet::new();
+        look(&plan[0]["Plan"], false, &mut tables);
+        Ok(tables)
+    }
+
+    /// Looks through a plan. The first rows of an index are no walk; an index entered at no place is one.
+    fn look(node: &Value, is_limited: bool, tables: &mut BTreeSet<String>) {
+        let kind = node["Node Type"].as_str().unwrap_or_default();
+        let table = node["Relation Name"].as_str().unwrap_or_default();
+        // What a slot or a line of the log is looked up by leads to few of them.
+        let enters = !node["Index Cond"].is_null()
+            || !node["TID Cond"].is_null()
+            || (kind.starts_with("Bitmap") && matches!(table, "slots" | "log"));
+        let is_scan = kind.contains("Scan") && LARGE.contains(&table);
+        if is_scan && (kind.starts_with("Seq") || !(enters || is_limited)) {
+            tables.insert(table.to_owned());
+        }
+        let passes_on = matches!(kind, "LockRows" | "Subquery Scan");
+        for child in node["Plans"].as_array().into_iter().flatten() {
+            look(child, kind == "Limit" || (is_limited && passes_on), tables);
+        }
+    }
+}

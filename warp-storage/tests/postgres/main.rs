@@ -1,0 +1,18 @@
+//! PostgreSQL: the laws, and what is its own. Needs a server; see `../common/on_server.rs`.
+#![expect(clippy::expect_used, reason = "what a test is built on must be there")]
+
+mod cost;
+mod isolation;
+#[path = "../common/on_server.rs"]
+mod on_server;
+mod transactions;
+mod versions;
+
+mod laws {
+    use crate::on_server::OnServer;
+
+    warp_storage::store_laws!(match OnServer::new().await {
+        Some(harness) => harness,
+        None => return Ok(()),
+    });
+}
