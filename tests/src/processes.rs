@@ -1,11 +1,13 @@
-//! Workers in processes of their own, which can be killed, and a notebook that they all write into.
+//! Workers in processes of their own, which can be killed and frozen, and a notebook that they all write into.
 
 mod jobs;
 mod judge;
 mod notebook;
+mod office;
 mod worker_process;
 
 pub use jobs::*;
 pub use judge::Judge;
 pub use notebook::{Note, Notebook};
+pub use office::{Office, Outcome};
 pub use worker_process::{Costs, Shift, WorkerProcess};

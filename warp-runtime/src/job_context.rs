@@ -56,8 +56,10 @@ impl JobContext {
         self.claim.get()
     }
 
-    /// Ends when the worker wants this attempt to stop: at a shutdown whose grace time has run out. The attempt is then dropped after
-    /// one more second, and the job goes back to the queue. Cancel safe.
+    /// Ends when the worker wants this attempt to stop; the job goes back to the queue, which is no attempt. Cancel safe.
+    ///
+    /// That is so at a shutdown whose grace time has run out; the attempt is then dropped one second later (R83). And it is so when the
+    /// worker could not renew its lease for half its length; the attempt is then dropped when two thirds have passed (R81).
     pub async fn cancelled(&self) {
         self.cancelled.cancelled().await;
     }

@@ -27,7 +27,7 @@ pub use warp_storage as storage;
 #[cfg(feature = "postgres")]
 pub use warp_storage::Postgres;
 #[cfg(feature = "sqlite")]
-pub use warp_storage::Sqlite;
+pub use warp_storage::sqlite::{Sqlite, SqliteError, SqliteOptions, Synchronous};
 pub use warp_storage::{Memory, Storage};
 
 pub use crate::contract::Job;

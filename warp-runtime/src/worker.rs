@@ -2,6 +2,8 @@
 
 mod builder;
 mod dispatch;
+mod heart;
+mod lease;
 mod pulse;
 mod running;
 mod shutdown;

@@ -27,7 +27,7 @@ use crate::model::{
     Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
     Swept,
 };
-use crate::store::{CallersConnection, Changes, Store};
+use crate::store::{CallersConnection, Changes, Storage, Store};
 
 /// A store in memory. Clones share it.
 #[derive(Clone, Debug)]
@@ -131,6 +131,10 @@ impl Store for Memory {
 
     fn changes(&self) -> Changes {
         Changes::new(self.inner.changes.subscribe())
+    }
+
+    async fn another(&self) -> Result<Storage, StoreError> {
+        Ok(self.clone().into())
     }
 
     async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError> {

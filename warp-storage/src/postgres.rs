@@ -61,7 +61,10 @@ use crate::model::{
     Resolver, Sweep, Swept,
 };
 use crate::sql::sweeping::Cursors;
-use crate::store::{CallersConnection, Changes, Store};
+use crate::store::{CallersConnection, Changes, Storage, Store};
+
+/// How many connections the store of a thread of its own opens at most.
+const OF_ANOTHER: u32 = 2;
 
 /// A transaction of a caller's on the database; see [`Postgres::begin`].
 pub type PostgresTransaction = sqlx::Transaction<'static, sqlx::Postgres>;
@@ -82,6 +85,8 @@ pub struct Postgres {
 
 #[derive(Debug)]
 struct Inner {
+    /// How it was opened.
+    options: PostgresOptions,
     place: Place,
     /// Tells this schema from any other.
     id: String,
@@ -197,6 +202,11 @@ impl Store for Postgres {
 
     fn changes(&self) -> Changes {
         Changes::new(self.inner.changes.subscribe())
+    }
+
+    async fn another(&self) -> Result<Storage, StoreError> {
+        let options = self.inner.options.clone();
+        Ok(options.max_connections(OF_ANOTHER).open().await?.into())
     }
 
     async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError> {

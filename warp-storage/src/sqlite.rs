@@ -24,25 +24,27 @@ mod writer;
 mod writing;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use sqlx::SqlitePool;
 use tokio::sync::{Mutex, watch};
+use tokio::task::AbortHandle;
 use warp_policy::ids::{JobId, WorkerId};
 
 pub use self::error::SqliteError;
 pub use self::options::{SqliteOptions, Synchronous};
 pub use self::statistics::Statistics;
 use self::writer::Writer;
-use crate::clock::Clock;
+use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
 use crate::model::{
     Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
     Swept,
 };
 use crate::sql::sweeping::Cursors;
-use crate::store::{CallersConnection, Changes, Store};
+use crate::store::{CallersConnection, Changes, Storage, Store};
 
 /// A transaction of a caller's on the file; see [`Sqlite::begin`].
 pub type SqliteTransaction = sqlx::SqliteTransaction<'static>;
@@ -66,6 +68,7 @@ pub struct Sqlite {
 #[derive(Debug)]
 struct Inner {
     file: PathBuf,
+    options: SqliteOptions,
     /// Tells this file from any other.
     id: String,
     /// Tells this opened store from others on the file.
@@ -74,6 +77,9 @@ struct Inner {
     writer: Writer,
     pool: SqlitePool,
     changes: watch::Sender<u64>,
+    watcher: std::sync::Mutex<Option<AbortHandle>>,
+    /// What SQLite had counted of the commits of others when that was looked at last.
+    seen_version: AtomicI64,
     cursors: Mutex<Cursors>,
     /// Jobs that failed because of their rows while no turn was taken; the next one reports them.
     unreported: std::sync::Mutex<Vec<(JobId, String)>>,
@@ -111,11 +117,18 @@ impl Sqlite {
     /// # Cancel safety
     /// Dropping the future, or the transaction, leaves nothing behind.
     pub async fn begin(&self) -> Result<SqliteTransaction, SqliteError> {
+        let began = SystemClock.now();
         let transaction = self.inner.pool.begin_with("BEGIN IMMEDIATE").await;
-        transaction.map_err(|error| SqliteError::of(&self.inner.file, error))
+        transaction.map_err(|error| match SqliteError::of(&self.inner.file, error) {
+            SqliteError::Locked { file, .. } => SqliteError::Locked {
+                file,
+                waited: SystemClock.now().since(began),
+            },
+            error => error,
+        })
     }
 
-    /// Closes the file, for this store and its clones. The last process that closes it leaves one file behind: the `-wal` file is written back
+    /// Closes the file, for this store and its clones, whose calls fail from then on: stop workers first. The last process that closes it leaves one file behind: the `-wal` file is written back
     /// and goes, and so does the `-shm` file. A store that is dropped leaves them to whoever opens the file next, which loses nothing.
     ///
     /// # Errors
@@ -134,6 +147,7 @@ impl Sqlite {
 impl Inner {
     fn new(
         file: PathBuf,
+        options: SqliteOptions,
         id: String,
         clock: Arc<dyn Clock>,
         writer: Writer,
@@ -142,12 +156,15 @@ impl Inner {
         let process = format!("{}-{}", std::process::id(), clock.now().as_micros());
         Arc::new(Self {
             file,
+            options,
             id,
             process,
             clock,
             writer,
             pool,
             changes: watch::Sender::new(0),
+            watcher: std::sync::Mutex::default(),
+            seen_version: AtomicI64::default(),
             cursors: Mutex::default(),
             unreported: std::sync::Mutex::default(),
         })
@@ -202,7 +219,12 @@ impl Store for Sqlite {
     }
 
     fn changes(&self) -> Changes {
+        changes::watch(&self.inner);
         Changes::new(self.inner.changes.subscribe())
+    }
+
+    async fn another(&self) -> Result<Storage, StoreError> {
+        Ok(self.inner.options.clone().open().await?.into())
     }
 
     async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError> {

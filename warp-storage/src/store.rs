@@ -29,6 +29,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// A hint; what matters is in the rows.
     fn changes(&self) -> Changes;
 
+    /// The same store with connections of its own, which live on the runtime that this is called on: for a thread that must not depend on
+    /// what others do.
+    async fn another(&self) -> Result<Storage, StoreError>;
+
     /// Adds jobs, and returns their ids in the same order.
     async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError>;
 

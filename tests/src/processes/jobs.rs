@@ -52,6 +52,11 @@ pub struct Free;
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
 pub struct CloseBooks;
 
+/// Does not end before it is called back.
+#[mutex("errand", mode = "wait")]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+pub struct Errand;
+
 /// Runs every job, and writes down what it sees.
 #[derive(Clone, Debug)]
 pub struct Clerk {
@@ -83,7 +88,8 @@ impl Clerk {
             .handler::<Call, _>(self.clone())
             .handler::<Meter, _>(self.clone())
             .handler::<Free, _>(self.clone())
-            .handler::<CloseBooks, _>(self)
+            .handler::<CloseBooks, _>(self.clone())
+            .handler::<Errand, _>(self)
     }
 }
 
@@ -107,6 +113,18 @@ impl JobHandler<CloseBooks> for Clerk {
             }
         };
         self.work("books", ctx, until_the_second_time).await;
+        Ok(())
+    }
+}
+
+impl JobHandler<Errand> for Clerk {
+    async fn handle(&self, _: Errand, ctx: &JobContext) -> JobResult {
+        let until_called_back = async {
+            while !self.notebook.is_called_back() {
+                for_a_moment().await;
+            }
+        };
+        self.work("errand", ctx, until_called_back).await;
         Ok(())
     }
 }

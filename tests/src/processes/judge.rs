@@ -18,6 +18,8 @@ pub struct Judge {
     pub runs: BTreeMap<JobId, usize>,
     /// The numbers of the starts under each key, as they began.
     pub tokens: BTreeMap<String, Vec<i64>>,
+    /// In which process each start began, by its number.
+    pub processes: BTreeMap<i64, String>,
     running: BTreeMap<JobId, (String, String)>,
 }
 
@@ -53,16 +55,23 @@ impl Judge {
                 let most = self.most_at_once.entry(key.clone()).or_default();
                 *most = running.count().max(*most);
                 *self.runs.entry(*job).or_default() += 1;
+                self.processes.insert(*token, process.clone());
                 self.starts
                     .entry(key.clone())
                     .or_default()
                     .push(*admitted_at);
                 self.tokens.entry(key.clone()).or_default().push(*token);
             }
-            Note::Ended { job, .. } => {
-                self.running.remove(job);
+            Note::Ended { job, process, .. } => {
+                if self
+                    .running
+                    .get(job)
+                    .is_some_and(|(other, _)| other == process)
+                {
+                    self.running.remove(job);
+                }
             }
-            Note::Killed { process } => self.running.retain(|_, (other, _)| other != process),
+            Note::Gone { process } => self.running.retain(|_, (other, _)| other != process),
         }
     }
 

@@ -33,8 +33,8 @@ pub enum Note {
         /// The key that it ran under.
         key: String,
     },
-    /// A process was killed; nothing that it ran runs any more.
-    Killed {
+    /// A process was killed, or frozen for longer than its lease: what it ran counts no more.
+    Gone {
         /// The process.
         process: String,
     },
@@ -89,6 +89,16 @@ impl Notebook {
         text.lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
+    }
+
+    /// Lets every [`Errand`](super::Errand) end.
+    pub fn call_back(&self) {
+        std::fs::write(self.path.with_extension("back"), "").unwrap();
+    }
+
+    /// Whether they may end.
+    pub fn is_called_back(&self) -> bool {
+        self.path.with_extension("back").exists()
     }
 
     /// In which processes a job has begun so far, in that order.

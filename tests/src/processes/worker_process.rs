@@ -63,7 +63,23 @@ impl WorkerProcess {
     /// Kills it with signal 9, and notes that.
     pub async fn kill(mut self, notebook: &Notebook) {
         self.child.kill().await.unwrap();
-        notebook.write(&Note::Killed { process: self.name });
+        notebook.write(&Note::Gone { process: self.name });
+    }
+
+    /// Freezes it with SIGSTOP.
+    pub async fn freeze(&self) {
+        self.signal("-STOP").await;
+    }
+
+    /// Lets it go on with SIGCONT.
+    pub async fn thaw(&self) {
+        self.signal("-CONT").await;
+    }
+
+    async fn signal(&self, signal: &str) {
+        let id = self.child.id().unwrap().to_string();
+        let status = Command::new("kill").args([signal, &id]).status().await;
+        assert!(status.unwrap().success());
     }
 
     /// Asks it to shut down, and waits until it has.

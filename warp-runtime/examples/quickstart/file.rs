@@ -23,8 +23,8 @@ impl File {
         Ok(Self { storage, folder })
     }
 
-    /// The jobs that an earlier run left, by ascending id.
-    pub(crate) async fn unfinished(&self) -> Result<Vec<JobId>, Box<dyn Error>> {
+    /// The jobs of these kinds that an earlier run left, by ascending id.
+    pub(crate) async fn unfinished(&self, kinds: &[&str]) -> Result<Vec<JobId>, Box<dyn Error>> {
         let mut ids = Vec::new();
         for state in [
             JobState::Scheduled,
@@ -42,11 +42,20 @@ impl File {
                     .jobs(filter)
                     .await?
                     .into_iter()
+                    .filter(|job| kinds.contains(&&*job.kind))
                     .map(|job| job.id),
             );
         }
         ids.sort_unstable();
         Ok(ids)
+    }
+
+    /// What becomes of jobs that have not ended.
+    pub(crate) fn what_stays(&self) -> &'static str {
+        match self.folder {
+            Some(_) => "what is left goes with the file; `--keep jobs.db` would keep it",
+            None => "what is left stays in the file",
+        }
     }
 
     /// Closes the file, and removes it unless it is to stay.

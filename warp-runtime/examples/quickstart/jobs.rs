@@ -8,6 +8,18 @@ use warp_runtime::prelude::*;
 
 use crate::record::Record;
 
+/// What the file of an earlier run is asked for; other jobs in it are left alone.
+pub(crate) const KINDS: &[&str] = &[
+    RefreshCache::NAME,
+    ResizeImage::NAME,
+    SendEmail::NAME,
+    CallPartner::NAME,
+    ReadMeter::NAME,
+    ExportReport::NAME,
+    ChargeCustomer::NAME,
+    SyncContact::NAME,
+];
+
 /// Refreshing twice at once is a waste: what finds the key taken is skipped.
 #[mutex("cache")]
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]

@@ -40,11 +40,21 @@ struct Arguments {
 }
 
 #[tokio::main]
-async fn main() -> Result<ExitCode, Box<dyn Error>> {
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(code) => code,
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<ExitCode, Box<dyn Error>> {
     let file = File::open(Arguments::parse().keep).await?;
     let storage = file.storage.clone();
     println!("the jobs are kept in {}", storage.file().display());
-    let left = file.unfinished().await?;
+    let left = file.unfinished(jobs::KINDS).await?;
     let ids = if left.is_empty() {
         enqueue_everything(&storage).await?
     } else {
@@ -71,7 +81,7 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     let report = Report::new(&storage, &ids, &record, &limits()).await?;
     println!("\n{report}");
     if !is_done {
-        println!("interrupted: what is left stays in the file");
+        println!("interrupted: {}", file.what_stays());
     }
     let is_good = report.is_kept() && (report.is_complete() || !is_done || !left.is_empty());
     file.close().await?;

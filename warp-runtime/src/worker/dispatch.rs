@@ -61,12 +61,8 @@ impl Dispatcher {
         let worker = register(&storage, &handlers, &settings)
             .await
             .map_err(WorkerError::Register)?;
-        let pulse = Pulse::new(
-            storage.clone(),
-            worker,
-            settings.lease,
-            settings.retry.max_attempts(),
-        );
+        let attempts = settings.retry.max_attempts();
+        let pulse = Pulse::start(storage.clone(), worker, settings.lease, attempts);
         Ok(Self {
             clock: storage.clock(),
             changes,
@@ -168,7 +164,8 @@ impl Dispatcher {
             0
         };
         for job in dispatched.started {
-            self.finished.extend(self.running.start(job));
+            let stop = self.pulse.lease().stop();
+            self.finished.extend(self.running.start(job, stop));
         }
         if room == started {
             return Next::Sleep(None);
@@ -220,8 +217,8 @@ impl Dispatcher {
                 Ok(worker) => {
                     self.worker = worker;
                     let attempts = self.settings.retry.max_attempts();
-                    self.pulse =
-                        Pulse::new(self.storage.clone(), worker, self.settings.lease, attempts);
+                    let storage = self.storage.clone();
+                    self.pulse = Pulse::start(storage, worker, self.settings.lease, attempts);
                     return Next::Turn;
                 }
                 Err(error) => tracing::warn!(%error, "the worker could not register itself again"),

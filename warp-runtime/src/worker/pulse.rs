@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use warp_policy::Timestamp;
+use tokio_util::task::AbortOnDropHandle;
 use warp_policy::ids::WorkerId;
 use warp_storage::clock::{Clock, Sleep};
 use warp_storage::model::Sweep;
 use warp_storage::{Storage, StoreError};
+
+use super::heart::Heart;
+use super::lease::Lease;
 
 /// Attempts lost with their worker after which a job fails (R84).
 const MAX_LOST: u32 = 3;
@@ -17,11 +20,11 @@ pub(super) struct Pulse {
     storage: Storage,
     clock: Arc<dyn Clock>,
     worker: WorkerId,
-    lease: Duration,
+    lease: Lease,
     max_lost: u32,
-    renewed_at: Timestamp,
-    sweeps_from: Timestamp,
     next: Sleep,
+    _guard: AbortOnDropHandle<()>,
+    _heart: Heart,
 }
 
 impl std::fmt::Debug for Pulse {
@@ -35,47 +38,42 @@ impl std::fmt::Debug for Pulse {
 
 impl Pulse {
     /// A pulse for a worker whose jobs have so many attempts; a job with one attempt may be lost once.
-    pub(super) fn new(
+    pub(super) fn start(
         storage: Storage,
         worker: WorkerId,
-        lease: Duration,
+        length: Duration,
         max_attempts: u32,
     ) -> Self {
         let clock = storage.clock();
-        let now = clock.now();
-        let next = clock.sleep(lease / 3);
-        let max_lost = MAX_LOST.min(max_attempts);
+        let lease = Lease::new(length, Arc::clone(&clock));
         Self {
-            storage,
-            clock,
             worker,
+            max_lost: MAX_LOST.min(max_attempts),
+            next: clock.sleep(length / 3),
+            _guard: AbortOnDropHandle::new(tokio::spawn(lease.clone().guard())),
+            _heart: Heart::start(storage.clone(), worker, lease.clone()),
             lease,
-            max_lost,
-            renewed_at: now,
-            sweeps_from: now.plus(lease),
-            next,
+            clock,
+            storage,
         }
+    }
+
+    pub(super) fn lease(&self) -> &Lease {
+        &self.lease
     }
 
     /// Waits for the next beat, three of which come in each lease. Cancel safe.
     pub(super) async fn wait(&mut self) {
         (&mut self.next).await;
-        self.next = self.clock.sleep(self.lease / 3);
+        self.next = self.clock.sleep(self.lease.length() / 3);
     }
 
     /// Renews the lease, then declares the silent dead and repairs what was lost.
-    ///
-    /// A worker that could not renew for half a lease was held up, and so may have been the others: it reclaims nobody before one more
-    /// lease has passed (R86). Nor does a new one, which cannot know.
     pub(super) async fn beat(&mut self) -> Result<(), StoreError> {
-        self.storage.heartbeat(self.worker).await?;
         let now = self.clock.now();
-        let was_held_up = now.since(self.renewed_at) > self.lease / 2;
-        self.renewed_at = now;
-        if was_held_up {
-            self.sweeps_from = now.plus(self.lease);
-        }
-        if now < self.sweeps_from {
+        self.storage.heartbeat(self.worker).await?;
+        self.lease.renewed(now);
+        if !self.lease.may_reclaim() {
             return Ok(());
         }
         let swept = self

@@ -7,6 +7,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use warp_storage::model::{End, Finished, Started};
 
+use super::lease::Stop;
 use crate::handlers::{Handlers, Outcome};
 use crate::job_context::JobContext;
 use crate::retry::Retry;
@@ -16,9 +17,15 @@ use crate::retry::Retry;
 pub(super) struct Running {
     handlers: Arc<Handlers>,
     retry: Retry,
+    tasks: JoinSet<Option<Outcome>>,
+    jobs: HashMap<Id, Attempt>,
+}
+
+/// An attempt that runs.
+#[derive(Debug)]
+struct Attempt {
+    started: Started,
     cancelled: CancellationToken,
-    tasks: JoinSet<Outcome>,
-    jobs: HashMap<Id, Started>,
 }
 
 impl Running {
@@ -26,7 +33,6 @@ impl Running {
         Self {
             handlers,
             retry,
-            cancelled: CancellationToken::new(),
             tasks: JoinSet::new(),
             jobs: HashMap::new(),
         }
@@ -37,7 +43,7 @@ impl Running {
     }
 
     /// Starts the handler of a claimed job. Gives the end at once where there is none to start.
-    pub(super) fn start(&mut self, mut started: Started) -> Option<Finished> {
+    pub(super) fn start(&mut self, mut started: Started, stop: Stop) -> Option<Finished> {
         let Some(handler) = self.handlers.find(&started.kind) else {
             let error = format!("this worker has no handler for `{}`", started.kind);
             return Some(Finished {
@@ -46,6 +52,7 @@ impl Running {
                 end: End::Failed { error },
             });
         };
+        let cancelled = stop.cancelled.child_token();
         let context = JobContext {
             id: started.job,
             kind: started.kind.clone(),
@@ -54,12 +61,13 @@ impl Running {
             max_attempts: self.retry.max_attempts(),
             admitted_at: started.admitted_at,
             claim: started.claim,
-            cancelled: self.cancelled.child_token(),
+            cancelled: cancelled.clone(),
         };
+        let run = handler.run(std::mem::take(&mut started.payload), context);
         let task = self
             .tasks
-            .spawn(handler.run(std::mem::take(&mut started.payload), context));
-        self.jobs.insert(task.id(), started);
+            .spawn(stop.aborted.run_until_cancelled_owned(run));
+        self.jobs.insert(task.id(), Attempt { started, cancelled });
         None
     }
 
@@ -77,7 +85,9 @@ impl Running {
 
     /// Tells the handlers to stop.
     pub(super) fn cancel(&self) {
-        self.cancelled.cancel();
+        for attempt in self.jobs.values() {
+            attempt.cancelled.cancel();
+        }
     }
 
     /// Stops the handlers that are left.
@@ -89,26 +99,28 @@ impl Running {
         clippy::expect_used,
         reason = "every task has its entry from start to end"
     )]
-    fn finish(&mut self, ended: Result<(Id, Outcome), JoinError>) -> Finished {
+    fn finish(&mut self, ended: Result<(Id, Option<Outcome>), JoinError>) -> Finished {
         let id = ended.as_ref().map_or_else(JoinError::id, |&(id, _)| id);
-        let started = self.jobs.remove(&id).expect("every task belongs to a job");
+        let Attempt { started, cancelled } =
+            self.jobs.remove(&id).expect("every task belongs to a job");
         let failed = |error| match self.retry.delay_after(started.attempt) {
             Some(after) => End::Retry { error, after },
             None => End::Failed { error },
         };
         let end = match ended {
-            Ok((_, Outcome::Succeeded)) => End::Succeeded,
-            Ok((_, Outcome::Unreadable(error))) => End::Failed { error },
+            Ok((_, Some(Outcome::Succeeded))) => End::Succeeded,
+            Ok((_, Some(Outcome::Unreadable(error)))) => End::Failed { error },
             // An error of an attempt that was told to stop is no fault of its own.
-            Ok((_, Outcome::Failed(_))) if self.cancelled.is_cancelled() => End::Returned,
-            Ok((_, Outcome::Failed(error))) => failed(error),
+            Ok((_, Some(Outcome::Failed(_)))) if cancelled.is_cancelled() => End::Returned,
+            Ok((_, Some(Outcome::Failed(error)))) => failed(error),
             // The handler's panics are caught; this one came from dropping what it held.
             Err(error) if error.is_panic() => {
                 // Its payload is user code as well, and is not dropped.
                 std::mem::forget(error.into_panic());
                 failed("panicked while it was dropped".to_owned())
             }
-            Err(_) => End::Returned,
+            // It was dropped where it stood.
+            Ok((_, None)) | Err(_) => End::Returned,
         };
         Finished {
             job: started.job,

@@ -17,13 +17,16 @@ pub enum SqliteError {
         /// The file.
         file: PathBuf,
     },
-    /// `:memory:` is SQLite's word for no file at all.
+    /// What was given is no path: nothing, SQLite's word `:memory:`, or an address like `sqlite:jobs.db`.
     #[error(
-        "`:memory:` is no file: jobs that may be lost with their process belong into `Memory`, which keeps the same rules"
+        "`{given}` is no path to a file; jobs that may be lost with their process belong into `Memory`, which keeps the same rules"
     )]
-    NoFile,
+    NoFile {
+        /// What was given.
+        given: String,
+    },
     /// The file cannot be opened, or created.
-    #[error("{} cannot be opened: does its folder exist, and may this process write there?", .file.display())]
+    #[error("{} cannot be opened: is it a file, does its folder exist, and may this process write there?", .file.display())]
     CannotOpen {
         /// The file.
         file: PathBuf,
@@ -31,7 +34,7 @@ pub enum SqliteError {
         source: sqlx::Error,
     },
     /// The file, or its folder, must not be written. Beside the file SQLite keeps a `-wal` and a `-shm` file.
-    #[error("{} cannot be written: the file or its folder is read-only for this process", .file.display())]
+    #[error("{} cannot be written: the file, its folder, or the `-wal` or `-shm` file beside it is read-only for this process", .file.display())]
     ReadOnly {
         /// The file.
         file: PathBuf,
@@ -43,7 +46,7 @@ pub enum SqliteError {
         file: PathBuf,
     },
     /// Somebody else held the write lock all the time. Nothing was changed; it may be tried again.
-    #[error("{} is locked: somebody else has been writing for {waited:?}", .file.display())]
+    #[error("{} is locked: another connection has been writing for {waited:?}", .file.display())]
     Locked {
         /// The file.
         file: PathBuf,
@@ -89,6 +92,12 @@ pub enum SqliteError {
         /// What cannot be read.
         what: String,
     },
+    /// The store was closed in this process.
+    #[error("{} was closed by this process; open it again", .file.display())]
+    Closed {
+        /// The file.
+        file: PathBuf,
+    },
     /// SQLite, or the system, failed in another way. Nothing was changed; it may be tried again.
     #[error("{} could not be used: {source}", .file.display())]
     Failed {
@@ -107,6 +116,7 @@ mod code {
     pub(super) const READONLY: i32 = 8;
     pub(super) const CORRUPT: i32 = 11;
     pub(super) const FULL: i32 = 13;
+    pub(super) const IOERR_SHMSIZE: i32 = 4874;
     pub(super) const CANTOPEN: i32 = 14;
     pub(super) const NOTADB: i32 = 26;
 }
@@ -123,10 +133,13 @@ impl SqliteError {
                         what: source.to_string(),
                     }
                 }
+                sqlx::Error::PoolClosed => Self::Closed { file },
                 source => Self::Failed { file, source },
             };
         };
         match (code, code & 0xff) {
+            // Where the disk is full when the file is opened.
+            (code::IOERR_SHMSIZE, _) | (_, code::FULL) => Self::Full { file },
             (code::BUSY_SNAPSHOT, _) => Self::StaleTransaction { file },
             (_, code::BUSY | code::LOCKED) => Self::Locked {
                 file,
@@ -137,7 +150,6 @@ impl SqliteError {
                 file,
                 what: error.to_string(),
             },
-            (_, code::FULL) => Self::Full { file },
             (_, code::CANTOPEN) => Self::CannotOpen {
                 file,
                 source: error,

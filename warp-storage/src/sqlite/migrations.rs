@@ -5,6 +5,7 @@ use std::path::Path;
 use sqlx::{Connection, Row, SqliteConnection};
 
 use super::error::SqliteError;
+use super::statements::FILE_ID;
 
 /// One step of the schema.
 struct Migration {
@@ -52,7 +53,7 @@ pub(super) async fn migrate(
             serves_from: found.serves_from,
             known,
         }),
-        _ => sqlx::query_scalar("SELECT id FROM warp_store")
+        _ => sqlx::query_scalar(FILE_ID)
             .fetch_one(connection)
             .await
             .map_err(of),

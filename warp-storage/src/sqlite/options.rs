@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -9,7 +10,7 @@ use sqlx::{ConnectOptions, SqliteConnection};
 
 use super::error::{SqliteError, is_busy};
 use super::writer::Writer;
-use super::{Inner, Sqlite, changes, migrations};
+use super::{Inner, Sqlite, migrations};
 use crate::clock::{Clock, SystemClock};
 
 /// How many connections beside the writer a process opens at most, for queries and for callers' transactions.
@@ -17,6 +18,9 @@ const MAX_CONNECTIONS: u32 = 8;
 
 /// How long an opening process waits before it tries again where others are opening the file.
 const OPENS_AGAIN: Duration = Duration::from_millis(5);
+
+/// What SQLite and its drivers take for something else than a path begins so. Somebody who really has such a file says `./file:…`.
+const NO_PATHS: [&str; 3] = [":memory:", "file:", "sqlite:"];
 
 /// How a file is opened; see [`Sqlite::options`].
 #[derive(Clone, Debug)]
@@ -91,8 +95,10 @@ impl SqliteOptions {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn open(self) -> Result<Sqlite, SqliteError> {
-        if self.file == Path::new(":memory:") {
-            return Err(SqliteError::NoFile);
+        let given = self.file.to_string_lossy();
+        if given.is_empty() || NO_PATHS.iter().any(|word| given.starts_with(word)) {
+            let given = given.into_owned();
+            return Err(SqliteError::NoFile { given });
         }
         let file = std::path::absolute(&self.file).unwrap_or_else(|_| self.file.clone());
         let mut options = SqliteConnectOptions::new()
@@ -121,8 +127,10 @@ impl SqliteOptions {
             self.patience,
             connection,
         );
-        let inner = Inner::new(file, id, self.clock, writer, pool);
-        changes::watch(&inner).await?;
+        let clock = Arc::clone(&self.clock);
+        let inner = Inner::new(file, self, id, clock, writer, pool);
+        let version = inner.data_version().await?;
+        inner.seen_version.store(version, Ordering::Relaxed);
         Ok(Sqlite { inner })
     }
 

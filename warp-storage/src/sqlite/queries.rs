@@ -9,7 +9,7 @@ use warp_policy::ids::{JobId, WorkerId};
 use super::Inner;
 use super::error::SqliteError;
 use super::statements::{COUNTERS, JOB, JOB_LIST, LOG_READ};
-use super::writer::Statement;
+use super::writer::{Statement, text};
 use crate::model::{Counters, Job, JobFilter, LogEntry};
 use crate::sql::view;
 
@@ -79,10 +79,8 @@ impl Inner {
     }
 
     fn view(&self, row: &sqlx::sqlite::SqliteRow) -> Result<Job, SqliteError> {
-        let text: String = row
-            .try_get(0)
-            .map_err(|error| SqliteError::of(&self.file, error))?;
-        view::job(&text, self.clock.now()).map_err(|what| self.damaged(what))
+        let text = text(row, 0).map_err(|error| SqliteError::of(&self.file, error))?;
+        view::job(&text.unwrap_or_default(), self.clock.now()).map_err(|what| self.damaged(what))
     }
 
     fn damaged(&self, what: String) -> SqliteError {

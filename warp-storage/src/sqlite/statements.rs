@@ -33,7 +33,8 @@ statements! {
     MEND_EMPTY: "mend_empty";
     LOOK_AT_KEYS: "look_at_keys";
     // Publishers.
-    ENQUEUE: "enqueue";
+    FILE_ID: "file_id";
+    ENQUEUE: "enqueue" "file_id" "enqueue_end";
     ENQUEUE_LOG: "enqueue_log";
     // Workers.
     REGISTER: "register";

@@ -1,5 +1,6 @@
 //! The connection that writes, and how processes take turns on one file.
 
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -24,6 +25,14 @@ const LEAVES_FOR: Duration = Duration::from_millis(2);
 
 pub(super) type Statement = Query<'static, sqlx::Sqlite, SqliteArguments>;
 
+/// The connection, unless it is to be opened, anew after trouble.
+#[derive(Debug)]
+enum Place {
+    There(SqliteConnection),
+    Missing,
+    Closed,
+}
+
 /// The one connection of this process that writes.
 ///
 /// SQLite's own way of waiting for the lock is unfair: who has just committed gets it again. So a process that wants it asks every
@@ -32,8 +41,7 @@ pub(super) type Statement = Query<'static, sqlx::Sqlite, SqliteArguments>;
 pub(super) struct Writer {
     options: SqliteConnectOptions,
     patience: Duration,
-    /// `None` while it is to be opened, anew after trouble.
-    connection: Arc<Mutex<Option<SqliteConnection>>>,
+    connection: Arc<Mutex<Place>>,
     /// Whether other processes may want the lock.
     is_shared: AtomicBool,
     /// When it last gave the lock back, in microseconds.
@@ -50,7 +58,7 @@ impl Writer {
         Self {
             options,
             patience,
-            connection: Arc::new(Mutex::new(Some(connection))),
+            connection: Arc::new(Mutex::new(Place::There(connection))),
             is_shared: AtomicBool::new(false),
             released_at: Arc::default(),
             counts: Arc::default(),
@@ -72,13 +80,13 @@ impl Writer {
     /// A connection that is dropped in the middle is closed, and another one is opened next time.
     pub(super) async fn connection(&self) -> Result<Session, SqliteError> {
         let mut place = Arc::clone(&self.connection).lock_owned().await;
-        let connection = match place.take() {
-            Some(connection) => connection,
-            None => self
-                .options
-                .connect()
-                .await
-                .map_err(|error| SqliteError::of(self.file(), error))?,
+        if matches!(*place, Place::Closed) {
+            let file = self.file().to_owned();
+            return Err(SqliteError::Closed { file });
+        }
+        let connection = match mem::replace(&mut *place, Place::Missing) {
+            Place::There(connection) => connection,
+            Place::Missing | Place::Closed => self.connect().await?,
         };
         Ok(Session {
             place,
@@ -122,13 +130,34 @@ impl Writer {
         }
     }
 
+    /// Opens the connection anew. The one before may still be closing, and holds its locks until it has.
+    async fn connect(&self) -> Result<SqliteConnection, SqliteError> {
+        let clock = SystemClock;
+        let began = clock.now();
+        loop {
+            match self.options.connect().await {
+                Err(error) if is_busy(&error) => {
+                    let waited = clock.now().since(began);
+                    if waited >= self.patience {
+                        let file = self.file().to_owned();
+                        return Err(SqliteError::Locked { file, waited });
+                    }
+                    clock.sleep(ASKS_EVERY).await;
+                }
+                done => return done.map_err(|error| SqliteError::of(self.file(), error)),
+            }
+        }
+    }
+
+    /// Closes the connection for good, once it is not in use.
     pub(super) async fn close(&self) -> Result<(), SqliteError> {
-        match self.connection.lock().await.take() {
-            Some(connection) => connection
+        let mut place = self.connection.lock().await;
+        match mem::replace(&mut *place, Place::Closed) {
+            Place::There(connection) => connection
                 .close()
                 .await
                 .map_err(|error| SqliteError::of(self.file(), error)),
-            None => Ok(()),
+            Place::Missing | Place::Closed => Ok(()),
         }
     }
 
@@ -140,7 +169,7 @@ impl Writer {
 /// The connection while somebody uses it. It goes back with [`keep`](Self::keep) or [`commit`](Self::commit); a session that ends in
 /// any other way, with an error or a dropped future, closes it, which undoes what was not committed.
 pub(super) struct Session {
-    place: OwnedMutexGuard<Option<SqliteConnection>>,
+    place: OwnedMutexGuard<Place>,
     connection: Option<SqliteConnection>,
     file: Arc<Path>,
     released_at: Arc<AtomicI64>,
@@ -154,13 +183,9 @@ impl Session {
         statement: Statement,
     ) -> Result<D, SqliteError> {
         let rows = self.rows(statement).await?;
-        let text = rows
-            .first()
-            .map(|row| row.try_get::<String, _>(0))
-            .transpose();
-        let text = text
-            .map_err(|error| SqliteError::of(&self.file, error))?
-            .unwrap_or_default();
+        let text = rows.first().map_or(Ok(None), |row| text(row, 0));
+        let text = text.map_err(|error| SqliteError::of(&self.file, error))?;
+        let text = text.unwrap_or_default();
         self.counts.read(text.len());
         serde_json::from_str(&text).map_err(|error| self.damaged(error.to_string()))
     }
@@ -209,7 +234,9 @@ impl Session {
 
     /// Gives the connection back. There must be no transaction.
     pub(super) fn keep(mut self) {
-        *self.place = self.connection.take();
+        if let Some(connection) = self.connection.take() {
+            *self.place = Place::There(connection);
+        }
     }
 
     pub(super) fn damaged(&self, what: String) -> SqliteError {
@@ -218,4 +245,10 @@ impl Session {
             what,
         }
     }
+}
+
+/// A text. Bytes that are no UTF-8 are replaced: whoever reads what is left of a damaged value fails alone.
+pub(super) fn text(row: &SqliteRow, column: usize) -> Result<Option<String>, sqlx::Error> {
+    let bytes: Option<&[u8]> = row.try_get_unchecked(column)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }

@@ -11,7 +11,7 @@ use super::lines::lane_id;
 use super::reading::Last;
 use super::statements::{JUDGED, SLOTS, TURN_END};
 use super::turn::{Taken, Taking};
-use super::writer::Session;
+use super::writer::{Session, text};
 use crate::model::Dispatched;
 use crate::sql::decided::{Decided, JudgedRow, leaves_lanes, wakes_others};
 use crate::sql::documents::{Agenda, json};
@@ -95,10 +95,7 @@ impl Taking<'_> {
             .bind(json(rows))
             .bind(self.dispatch.worker.get());
         for row in session.rows(statement).await? {
-            let read = (
-                row.try_get::<i64, _>(0),
-                row.try_get::<Option<String>, _>(1),
-            );
+            let read = (row.try_get::<i64, _>(0), text(&row, 1));
             match read {
                 (Ok(id), Ok(Some(payload))) => {
                     let id = JobId::new(id);

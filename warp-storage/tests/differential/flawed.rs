@@ -10,7 +10,7 @@ use warp_storage::model::{
     Swept,
 };
 use warp_storage::store::{CallersConnection, async_trait};
-use warp_storage::{Changes, Clock, ManualClock, Memory, Store, StoreError};
+use warp_storage::{Changes, Clock, ManualClock, Memory, Storage, Store, StoreError};
 
 type Result<T> = std::result::Result<T, StoreError>;
 
@@ -94,6 +94,9 @@ impl Store for FlawedStore {
         self.memory.changes()
     }
 
+    async fn another(&self) -> Result<Storage> {
+        self.memory.another().await
+    }
     async fn enqueue(&self, mut jobs: Vec<NewJob>) -> Result<Vec<JobId>> {
         if self.flaw == Flaw::LosesPriorities {
             for job in &mut jobs {

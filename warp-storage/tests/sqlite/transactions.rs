@@ -2,6 +2,8 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use sqlx::{ConnectOptions, Connection};
@@ -9,8 +11,8 @@ use warp_policy::ids::JobId;
 use warp_policy::precedence::ExplicitPolicies;
 use warp_storage::conformance::Scene;
 use warp_storage::model::{Event, JobState, NewJob, Ready};
-use warp_storage::sqlite::SqliteError;
-use warp_storage::{CallersTransaction, Memory, Store, StoreError};
+use warp_storage::sqlite::{SqliteError, Synchronous};
+use warp_storage::{CallersTransaction, Memory, Sqlite, Store, StoreError};
 
 use crate::in_file::InFile;
 
@@ -35,6 +37,115 @@ fn of_file(error: &StoreError) -> Option<&SqliteError> {
         }
         _ => None,
     }
+}
+
+/// `begin` takes the write lock at once, so that what the transaction reads is still so when it writes.
+#[tokio::test]
+async fn nobody_writes_beside_a_transaction_that_has_begun() -> Outcome {
+    let harness = InFile::new().await;
+    let hasty = Sqlite::options(harness.sqlite.file()).patience(Duration::from_millis(20));
+    let hasty = hasty.open().await?;
+    let transaction = harness.sqlite.begin().await?;
+    let error = hasty.enqueue(vec![job()]).await.expect_err("it is locked");
+    assert!(
+        matches!(of_file(&error), Some(SqliteError::Locked { .. })),
+        "{error:?}"
+    );
+    transaction.rollback().await?;
+    assert_eq!(hasty.enqueue(vec![job()]).await?.len(), 1);
+    Ok(())
+}
+
+/// A copy of the file is another file.
+#[tokio::test]
+async fn a_transaction_on_a_copy_is_refused() -> Outcome {
+    let harness = InFile::new().await;
+    let folder = tempfile::tempdir()?;
+    let copy = folder.path().join("copy.db");
+    let name = copy.to_string_lossy().into_owned();
+    sqlx::query("VACUUM INTO ?1")
+        .bind(name)
+        .execute(&mut *harness.by_hand.lock().await)
+        .await?;
+    let mut transaction = Sqlite::open(&copy).await?.begin().await?;
+    let enqueued = harness
+        .sqlite
+        .enqueue_in(transaction.connection(), vec![job()]);
+    let error = enqueued.await.expect_err("it is a copy");
+    assert!(
+        matches!(of_file(&error), Some(SqliteError::OtherDatabase { .. })),
+        "{error:?}"
+    );
+    Ok(())
+}
+
+/// What others did is seen for as long as somebody listens, also where the runtime that opened the file has ended.
+#[test]
+fn changes_are_seen_in_every_runtime() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("jobs.db");
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+    };
+    let sqlite = runtime()?.block_on(async {
+        let sqlite = Sqlite::open(&file).await?;
+        drop(sqlite.changes());
+        Ok::<_, SqliteError>(sqlite)
+    })?;
+    runtime()?.block_on(async {
+        let mut changes = sqlite.changes();
+        let other = Sqlite::open(&file).await?;
+        other.enqueue(vec![job()]).await?;
+        changes.changed().await;
+        Ok(())
+    })
+}
+
+/// A commit counts when the disk has it, unless asked otherwise.
+#[tokio::test]
+async fn commits_are_as_safe_as_asked() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("jobs.db");
+    let normal = Sqlite::options(&file).synchronous(Synchronous::Normal);
+    for (store, level) in [(Sqlite::open(&file).await?, 2), (normal.open().await?, 1)] {
+        let mut transaction = store.begin().await?;
+        let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous")
+            .fetch_one(&mut *transaction)
+            .await?;
+        assert_eq!(synchronous, level);
+        transaction.rollback().await?;
+    }
+    Ok(())
+}
+
+/// Two processes that write all the time take turns, more or less.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_writes_all_the_time_leaves_room_for_others() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("jobs.db");
+    let (ours, theirs) = (Sqlite::open(&file).await?, Sqlite::open(&file).await?);
+    let written = Arc::new(AtomicUsize::new(0));
+    let beside = tokio::spawn({
+        let written = Arc::clone(&written);
+        async move {
+            while theirs.enqueue(vec![job()]).await.is_ok() {
+                written.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    while written.load(Ordering::Relaxed) == 0 {
+        ours.enqueue(vec![job()]).await?;
+    }
+    written.store(0, Ordering::Relaxed);
+    for _ in 0..200 {
+        ours.enqueue(vec![job()]).await?;
+    }
+    let written = written.load(Ordering::Relaxed);
+    beside.abort();
+    assert!((20..=2_000).contains(&written), "{written} beside 200");
+    Ok(())
 }
 
 /// Nothing is visible before the commit, to nobody; then the job is there with its log, and runs.

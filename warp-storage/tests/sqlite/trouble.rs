@@ -7,6 +7,7 @@ use std::time::Duration;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use warp_policy::precedence::ExplicitPolicies;
+use warp_policy::{ConcurrencySpec, Key, Mode};
 use warp_storage::conformance::Scene;
 use warp_storage::model::{End, JobState, NewJob, Ready};
 use warp_storage::sqlite::{SqliteError, Synchronous};
@@ -91,8 +92,42 @@ async fn a_folder_that_does_not_exist_is_named() -> Outcome {
 
 #[tokio::test]
 async fn no_file_at_all_is_refused_with_a_way_out() {
-    let error = Sqlite::open(":memory:").await.expect_err("it is no file");
-    assert!(error.to_string().contains("`Memory`"));
+    for given in ["", ":memory:", "file:jobs.db?mode=memory", "sqlite:jobs.db"] {
+        let error = Sqlite::open(given).await.expect_err("it is no file");
+        let text = error.to_string();
+        assert!(
+            text.contains("`Memory`") && text.contains(&format!("`{given}`")),
+            "{text}"
+        );
+    }
+}
+
+/// Whoever closes the file closes it for all who share the store; they are told so.
+#[tokio::test]
+async fn a_store_that_was_closed_says_so() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("jobs.db");
+    let sqlite = Sqlite::open(&file).await?;
+    sqlite.clone().close().await?;
+    let all = warp_storage::model::JobFilter::default();
+    let errors = [
+        trouble(&file, sqlite.enqueue(vec![job("late")]).await),
+        trouble(&file, sqlite.jobs(all).await),
+        sqlite.begin().await.expect_err("it is closed"),
+    ];
+    for error in errors {
+        assert!(matches!(error, SqliteError::Closed { .. }), "{error:?}");
+        assert!(!error.is_retryable());
+    }
+    assert_eq!(
+        Sqlite::open(&file)
+            .await?
+            .enqueue(vec![job("new")])
+            .await?
+            .len(),
+        1
+    );
+    Ok(())
 }
 
 /// The file is full in the middle of everything: what was there stays, each call fails as a whole, and when there is space again the work
@@ -186,6 +221,12 @@ async fn a_file_that_is_locked_is_waited_for_as_long_as_asked() -> Outcome {
     );
     assert!(error.is_retryable());
 
+    let error = hasty.begin().await.expect_err("it is locked");
+    assert!(
+        matches!(error, SqliteError::Locked { waited, .. } if waited >= Duration::from_millis(50)),
+        "{error:?}"
+    );
+
     let patient = Sqlite::options(harness.sqlite.file())
         .patience(Duration::from_secs(600))
         .open()
@@ -230,6 +271,99 @@ async fn a_damaged_row_fails_alone_and_is_named() -> Outcome {
     );
     let error = trouble(harness.sqlite.file(), harness.sqlite.job(damaged).await);
     assert!(matches!(error, SqliteError::Damaged { .. }), "{error:?}");
+    Ok(())
+}
+
+/// Nor does a payload hold up anybody that is no text at all.
+#[tokio::test]
+async fn a_payload_that_is_no_text_fails_alone() -> Outcome {
+    let harness = InFile::new().await;
+    let scene = Scene::new(&harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let damaged = scene.enqueue_as(job("damaged")).await?;
+    let fine = scene.enqueue_as(job("fine")).await?;
+    let statement = "UPDATE warp_jobs SET payload = CAST(x'7b22ff' AS TEXT) WHERE id = ?1";
+    sqlx::query(statement)
+        .bind(damaged.get())
+        .execute(&mut *harness.by_hand.lock().await)
+        .await?;
+    assert_eq!(worker.start(&scene).await?, [damaged, fine]);
+    let shown = harness.sqlite.job(damaged).await?.map(|job| job.payload);
+    assert_eq!(
+        shown.as_deref(),
+        Some("{\"\u{fffd}"),
+        "its handler will not read it"
+    );
+    Ok(())
+}
+
+/// What no turn could read cannot be written by hand.
+#[tokio::test]
+async fn impossible_rows_are_refused() -> Outcome {
+    let harness = InFile::new().await;
+    let scene = Scene::new(&harness);
+    scene.enqueue_as(job("ready")).await?;
+    for impossible in [
+        "UPDATE warp_jobs SET attempts = -5",
+        "UPDATE warp_jobs SET lost = 4294967296",
+        "UPDATE warp_jobs SET starts = 9223372036854775807",
+        "UPDATE warp_jobs SET state = 'waiting'",
+        "UPDATE warp_jobs SET state = 'processing'",
+        "UPDATE warp_jobs SET state = 'done'",
+    ] {
+        let written = sqlx::query(impossible)
+            .execute(&mut *harness.by_hand.lock().await)
+            .await;
+        assert!(written.is_err(), "{impossible}");
+    }
+    Ok(())
+}
+
+/// The row of a running job that somebody deletes takes its slot along, and who waits for that starts.
+#[tokio::test]
+async fn a_deleted_row_leaves_no_slot_behind() -> Outcome {
+    let harness = InFile::new().await;
+    let scene = Scene::new(&harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let till = ConcurrencySpec::mutex(Key::new("till")?).with_mode(Mode::Wait);
+    let mutex = |payload| NewJob {
+        explicit: ExplicitPolicies {
+            concurrency: Some(till.clone()),
+            ..ExplicitPolicies::default()
+        },
+        ..job(payload)
+    };
+    let first = scene.enqueue_as(mutex("first")).await?;
+    let second = scene.enqueue_as(mutex("second")).await?;
+    assert_eq!(worker.start(&scene).await?, [first]);
+    sqlx::query("DELETE FROM warp_jobs WHERE id = ?1")
+        .bind(first.get())
+        .execute(&mut *harness.by_hand.lock().await)
+        .await?;
+    assert_eq!(harness.ask("SELECT count(*) FROM warp_slots").await, 0);
+    let (looks, starts) = (worker.start(&scene).await?, worker.start(&scene).await?);
+    assert_eq!((looks, starts), (vec![], vec![second]));
+    Ok(())
+}
+
+/// A call that is given up in the middle is no trouble for the next one.
+#[tokio::test]
+async fn a_call_that_is_given_up_leaves_no_lock_behind() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let sqlite = Sqlite::open(folder.path().join("jobs.db")).await?;
+    for round in 0..200_u32 {
+        let mut given_up = Box::pin(sqlite.enqueue(vec![job("given up")]));
+        // Polled so often, and then dropped: at each of its waits in turn.
+        for _ in 0..=round % 20 {
+            tokio::select! {
+                biased;
+                _ = &mut given_up => break,
+                () = tokio::task::yield_now() => {}
+            }
+        }
+        drop(given_up);
+        sqlite.enqueue(vec![job("done")]).await?;
+    }
     Ok(())
 }
 

@@ -50,6 +50,24 @@ async fn a_file_of_a_program_too_new_is_refused() -> Outcome {
     Ok(())
 }
 
+/// What counts is the oldest program that a schema serves, to the number.
+#[tokio::test]
+async fn a_newer_schema_that_serves_this_program_is_no_trouble() -> Outcome {
+    let harness = InFile::new().await;
+    let known = harness.ask("SELECT schema FROM warp_store").await;
+    for (serves_from, is_served) in [(known, true), (known + 1, false)] {
+        let newer = sqlx::query("UPDATE warp_store SET schema = ?1 + 5, serves_from = ?2");
+        newer
+            .bind(known)
+            .bind(serves_from)
+            .execute(&mut *harness.by_hand.lock().await)
+            .await?;
+        let opened = Sqlite::open(harness.sqlite.file()).await;
+        assert_eq!(opened.is_ok(), is_served, "{opened:?}");
+    }
+    Ok(())
+}
+
 /// The next version migrates the file while this program works on it, and this one, and others that start later, work on.
 #[tokio::test]
 async fn this_program_works_on_beside_the_next_version() -> Outcome {

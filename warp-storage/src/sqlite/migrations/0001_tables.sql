@@ -22,16 +22,18 @@ CREATE TABLE warp_jobs (
     lane INTEGER,                     -- while it waits
     worker INTEGER,                   -- while it runs
     claim INTEGER,                    -- while it runs: the number of the line of the log that tells of its start
-    attempts INTEGER NOT NULL DEFAULT 0,
-    starts INTEGER NOT NULL DEFAULT 0,  -- also those that count as no attempt
-    lost INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts BETWEEN 0 AND 4294967295),
+    starts INTEGER NOT NULL DEFAULT 0 CHECK (starts BETWEEN 0 AND 4294967295),  -- also those that count as no attempt
+    lost INTEGER NOT NULL DEFAULT 0 CHECK (lost BETWEEN 0 AND 4294967295),
     enqueued_at INTEGER NOT NULL,
     admitted_at INTEGER,
     ended_at INTEGER,
     explicit TEXT NOT NULL,           -- the policies given at enqueue
     stamp TEXT,                       -- the policies it follows, from its first judgement on (R21)
     error TEXT,                       -- why its last attempt failed
-    payload TEXT NOT NULL             -- the contract
+    payload TEXT NOT NULL,            -- the contract
+    CHECK ((state = 'waiting') = (lane IS NOT NULL)),
+    CHECK ((state = 'processing') = (worker IS NOT NULL AND claim IS NOT NULL))
 ) STRICT;
 
 -- Every order ends with `id`, and begins with what a read is confined to: no read meets rows that are not its own.
@@ -54,6 +56,15 @@ CREATE INDEX warp_slots_by_job ON warp_slots (job);
 CREATE TRIGGER warp_slots_are_freed AFTER UPDATE OF claim ON warp_jobs
 WHEN old.claim IS NOT NULL AND new.claim IS NOT old.claim
 BEGIN
+    DELETE FROM warp_slots WHERE job = old.id;
+END;
+
+-- Nor does it outlive a row that somebody deletes by hand; who waits for it is looked at.
+CREATE TRIGGER warp_slots_go_with_their_job AFTER DELETE ON warp_jobs
+BEGIN
+    INSERT INTO warp_limiters (family, key, look_at)
+    SELECT family, key, 0 FROM warp_slots WHERE job = old.id
+    ON CONFLICT DO UPDATE SET look_at = 0;
     DELETE FROM warp_slots WHERE job = old.id;
 END;
 

@@ -4,6 +4,4 @@ INSERT INTO warp_jobs (state, queue, kind, rank, place, enqueued_at, explicit, p
 SELECT value ->> 'state', value ->> 'queue', value ->> 'kind', value ->> 'rank', value ->> 'place', ?2,
     value ->> 'explicit', value ->> 'payload'
 FROM json_each(?1)
-WHERE (SELECT id FROM warp_store) = ?3
-ORDER BY key
-RETURNING id
+WHERE ?3 = (

@@ -1,0 +1,196 @@
+//! A store, a notebook, and the processes that work there.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::time::timeout;
+use warp_runtime::JobId;
+use warp_runtime::prelude::*;
+use warp_runtime::storage::Store;
+use warp_runtime::storage::model::{Counter, Event, Job as StoredJob, JobFilter, JobState};
+
+use super::jobs::{Call, Free, Mail, Meter, PRINTERS, Print, STARTS_A_SECOND, Transfer};
+use super::judge::Judge;
+use super::notebook::Notebook;
+use super::worker_process::{Shift, WorkerProcess};
+
+/// What a process test returns.
+pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+/// How long a test may take when everything goes wrong.
+const WATCHDOG: Duration = Duration::from_mins(5);
+
+/// How many accounts there are [`Transfer`]s of.
+const ACCOUNTS: u32 = 8;
+
+/// A file with jobs, a notebook, and a publisher.
+#[derive(Debug)]
+pub struct Office {
+    folder: TempDir,
+    program: &'static str,
+    /// The jobs.
+    pub storage: Sqlite,
+    /// Puts jobs there.
+    pub publisher: Publisher,
+    /// What the handlers see.
+    pub notebook: Notebook,
+}
+
+impl Office {
+    /// A new office, whose workers are this program, the test crate's `worker-process`.
+    pub async fn open(program: &'static str) -> Outcome<Self> {
+        let folder = tempfile::tempdir()?;
+        let storage = Sqlite::open(folder.path().join("jobs.db")).await?;
+        Ok(Self {
+            publisher: Publisher::new(storage.clone()),
+            notebook: Notebook::open(&folder.path().join("notebook")),
+            program,
+            storage,
+            folder,
+        })
+    }
+
+    /// Starts a process that serves a queue.
+    pub fn start(&self, process: &str, queue: &str, lease: Duration) -> WorkerProcess {
+        let shift = Shift {
+            process: process.to_owned(),
+            file: self.path("jobs.db"),
+            notebook: self.path("notebook"),
+            queue: queue.to_owned(),
+            concurrency: 16,
+            lease,
+        };
+        WorkerProcess::start(self.program, &shift)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Waits until it is so, looking whenever something was written to the file.
+    pub async fn until(&self, is_so: impl AsyncFn() -> Outcome<bool>) -> Outcome {
+        let mut changes = self.storage.changes();
+        let watch = async {
+            while !is_so().await? {
+                changes.changed().await;
+            }
+            Ok(())
+        };
+        timeout(WATCHDOG, watch).await?
+    }
+
+    /// How many jobs have succeeded.
+    pub async fn succeeded(&self) -> Outcome<u64> {
+        Ok(self.storage.counters().await?.get(Counter::Succeeded))
+    }
+
+    /// How many jobs have ended.
+    pub async fn ended(&self) -> Outcome<u64> {
+        let counters = self.storage.counters().await?;
+        Ok(counters.get(Counter::Succeeded) + counters.get(Counter::Failed))
+    }
+
+    /// A job.
+    pub async fn job(&self, id: JobId) -> Outcome<StoredJob> {
+        let job = self.storage.job(id).await?;
+        job.ok_or_else(|| "the job is gone".into())
+    }
+
+    /// Enqueues so many jobs, of every kind that takes a moment.
+    pub async fn enqueue(&self, count: u32) -> Outcome<Vec<JobId>> {
+        let publisher = &self.publisher;
+        let rated = count * 3 / 20;
+        let account = |n| n % ACCOUNTS;
+        let transfers = (0..count / 5).map(|n| Transfer {
+            account: account(n),
+        });
+        let mut ids = publisher.enqueue_all(transfers).await?;
+        ids.extend(publisher.enqueue_all((0..count / 5).map(|_| Print)).await?);
+        ids.extend(publisher.enqueue_all((0..rated).map(|_| Mail)).await?);
+        ids.extend(publisher.enqueue_all((0..rated).map(|_| Call)).await?);
+        ids.extend(publisher.enqueue_all((0..rated).map(|_| Meter)).await?);
+        let rest = count.saturating_sub(u32::try_from(ids.len())?);
+        ids.extend(publisher.enqueue_all((0..rest).map(|_| Free)).await?);
+        Ok(ids)
+    }
+
+    /// That no limit was exceeded, no job lost, and none recorded twice; that only these processes were taken for dead, and what they held
+    /// was given back.
+    ///
+    /// # Panics
+    /// If not.
+    pub async fn is_in_order(&self, ids: &[JobId], dead: &[String]) -> Outcome<Judge> {
+        let judge = Judge::new(&self.notebook.read());
+        no_limit_was_exceeded(&judge);
+        let everything = JobFilter {
+            limit: usize::MAX,
+            ..JobFilter::default()
+        };
+        let jobs = self.storage.jobs(everything).await?;
+        assert!(jobs.iter().map(|job| job.id).eq(ids.iter().copied()));
+        for job in jobs {
+            self.was_recorded_once(&job, &judge, dead).await?;
+        }
+        self.no_slot_is_left().await?;
+        Ok(judge)
+    }
+
+    async fn was_recorded_once(&self, job: &StoredJob, judge: &Judge, dead: &[String]) -> Outcome {
+        let id = job.id;
+        let log = self.storage.log(id).await?;
+        let recorded = log
+            .iter()
+            .filter(|line| matches!(line.event, Event::Succeeded | Event::Failed { .. }));
+        assert_eq!(recorded.count(), 1, "{log:#?}");
+        let mut last_start = None;
+        let mut lost = 0;
+        for line in &log {
+            match line.event {
+                Event::Started { claim, .. } => last_start = judge.processes.get(&claim.get()),
+                Event::Lost { .. } => {
+                    lost += 1;
+                    // One that was killed before its handler began is not in the notebook.
+                    let is_dead = last_start.is_none_or(|process| dead.contains(process));
+                    assert!(is_dead, "{last_start:?} lives: {log:#?}");
+                }
+                _ => {}
+            }
+        }
+        // One that was lost three times may be what kills its workers (R84).
+        let ends_as = if lost < 3 {
+            JobState::Succeeded
+        } else {
+            JobState::Failed
+        };
+        assert_eq!(job.state, ends_as, "{log:#?}");
+        let runs = judge.runs.get(&id).copied().unwrap_or(0);
+        assert!((1..=1 + lost).contains(&runs), "{id} ran {runs} times");
+        Ok(())
+    }
+
+    async fn no_slot_is_left(&self) -> Outcome {
+        let mut transaction = self.storage.begin().await?;
+        let slots: i64 = sqlx::query_scalar("SELECT count(*) FROM warp_slots")
+            .fetch_one(&mut *transaction)
+            .await?;
+        assert_eq!(slots, 0);
+        transaction.rollback().await?;
+        Ok(())
+    }
+}
+
+fn no_limit_was_exceeded(judge: &Judge) {
+    let second = Duration::from_secs(1);
+    for account in 0..ACCOUNTS {
+        let key = format!("account:{account}");
+        assert!(judge.most_at_once(&key) <= 1, "{key}");
+        let tokens = judge.tokens.get(&key).map_or(&[][..], Vec::as_slice);
+        assert!(tokens.is_sorted(), "{key}: {tokens:?}");
+    }
+    assert!(judge.most_at_once("printers") <= PRINTERS as usize);
+    assert!(judge.busiest_fixed_window("mail", second) <= STARTS_A_SECOND as usize);
+    assert!(judge.busiest_interval("call", second) <= STARTS_A_SECOND as usize);
+    assert_eq!(judge.overdrawn("meter", STARTS_A_SECOND, second), 0);
+}

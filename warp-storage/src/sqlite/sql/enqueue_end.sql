@@ -1,0 +1,3 @@
+)
+ORDER BY key
+RETURNING id
