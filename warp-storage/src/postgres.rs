@@ -63,6 +63,9 @@ use crate::model::{
 use crate::sql::sweeping::Cursors;
 use crate::store::{CallersConnection, Changes, Storage, Store};
 
+/// How many connections the store of a thread of its own opens at most.
+const OF_ANOTHER: u32 = 2;
+
 /// A transaction of a caller's on the database; see [`Postgres::begin`].
 pub type PostgresTransaction = sqlx::Transaction<'static, sqlx::Postgres>;
 
@@ -82,8 +85,9 @@ pub struct Postgres {
 
 #[derive(Debug)]
 struct Inner {
-    place: Place,
+    /// How it was opened.
     options: PostgresOptions,
+    place: Place,
     /// Tells this schema from any other.
     id: String,
     statements: Statements,
@@ -201,8 +205,8 @@ impl Store for Postgres {
     }
 
     async fn another(&self) -> Result<Storage, StoreError> {
-        let options = self.inner.options.clone().max_connections(1);
-        Ok(options.open().await?.into())
+        let options = self.inner.options.clone();
+        Ok(options.max_connections(OF_ANOTHER).open().await?.into())
     }
 
     async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError> {

@@ -1,5 +1,6 @@
 //! How a store is opened.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ const LONGEST_NAME: usize = 63;
 #[derive(Clone, Debug)]
 #[must_use = "nothing is opened before `connect` or `open`"]
 pub struct PostgresOptions {
-    url: String,
+    url: Url,
     schema: String,
     max_connections: u32,
     patience: Duration,
@@ -27,10 +28,20 @@ pub struct PostgresOptions {
     clock: Option<Arc<dyn Clock>>,
 }
 
+/// A URL, which may hold a password and is shown to nobody.
+#[derive(Clone)]
+struct Url(String);
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("<not shown>")
+    }
+}
+
 impl PostgresOptions {
     pub(super) fn new(url: &str) -> Self {
         Self {
-            url: url.to_owned(),
+            url: Url(url.to_owned()),
             schema: "warp".to_owned(),
             max_connections: 10,
             patience: Duration::from_secs(5),
@@ -128,6 +139,7 @@ impl PostgresOptions {
         }
         let options: PgConnectOptions = self
             .url
+            .0
             .parse()
             .map_err(|source| PostgresError::Url { source })?;
         let options = options.application_name("warp").disable_statement_logging();
@@ -175,8 +187,8 @@ impl Unopened {
             statements: Statements::of(&self.options.schema),
             pool: self.pool,
             time: Time::new(self.options.clock.clone()),
-            options: self.options,
             counts: Arc::default(),
+            options: self.options,
             changes: tokio::sync::watch::Sender::new(0),
             known_keys: std::sync::Mutex::default(),
             left_ends: std::sync::Mutex::default(),

@@ -80,8 +80,7 @@ impl Inner {
 
     fn view(&self, row: &sqlx::sqlite::SqliteRow) -> Result<Job, SqliteError> {
         let text = text(row, 0).map_err(|error| SqliteError::of(&self.file, error))?;
-        let job = view::job(&text.unwrap_or_default(), self.clock.now());
-        job.map_err(|what| self.damaged(what))
+        view::job(&text.unwrap_or_default(), self.clock.now()).map_err(|what| self.damaged(what))
     }
 
     fn damaged(&self, what: String) -> SqliteError {

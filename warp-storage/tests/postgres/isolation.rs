@@ -348,3 +348,30 @@ impl Resolver for Explicit {
         }
     }
 }
+
+/// A turn whose future is dropped, wherever it was, did nothing, and holds up nobody.
+#[tokio::test]
+async fn a_turn_that_is_dropped_leaves_nothing_behind() -> Outcome {
+    let Some(harness) = OnServer::new().await else {
+        return Ok(());
+    };
+    let scene = Scene::new(&harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let id = scene.enqueue("a", semaphore("k", 1)?).await?;
+    let mut hand = connection().await;
+    let mut holding = hand.begin().await?;
+    sqlx::raw_sql(harness.here("SELECT 1 FROM warp.workers FOR UPDATE"))
+        .execute(&mut *holding)
+        .await?;
+    {
+        let mut dropped = std::pin::pin!(worker.start(&scene));
+        tokio::select! {
+            turn = &mut dropped => panic!("it does not wait: {turn:?}"),
+            waits = somebody_waits(&mut holding) => waits?,
+        }
+    }
+    holding.rollback().await?;
+    assert_eq!(scene.state(id).await?, JobState::Enqueued);
+    assert_eq!(worker.start(&scene).await?, [id]);
+    harness.audit().await
+}

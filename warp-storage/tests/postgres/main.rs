@@ -5,6 +5,7 @@ mod cost;
 mod isolation;
 #[path = "../common/on_server.rs"]
 mod on_server;
+mod own_clock;
 mod transactions;
 mod versions;
 

@@ -1,6 +1,7 @@
 //! Programs of several versions, and many at once, on one schema (R87).
 
 use std::error::Error;
+use std::time::Duration;
 
 use sqlx::AssertSqlSafe;
 use warp_policy::precedence::ExplicitPolicies;
@@ -151,7 +152,9 @@ async fn names_that_cannot_be_used_are_refused() {
 /// A server that is not there is a reason to try again, and is named.
 #[tokio::test]
 async fn a_server_that_is_not_there_is_named() {
-    let error = Postgres::connect("postgres://app:secret@127.0.0.1:9/app").await;
+    let options = Postgres::options("postgres://app:secret@127.0.0.1:9/app");
+    assert!(!format!("{options:?}").contains("secret"), "{options:?}");
+    let error = options.patience(Duration::from_millis(100)).connect().await;
     let error = error.expect_err("nobody listens there");
     assert!(error.is_retryable(), "{error:?}");
     let text = error.to_string();

@@ -23,16 +23,18 @@ CREATE TABLE warp.jobs (
     lane bigint,                      -- while it waits
     worker bigint,                    -- while it runs
     claim bigint,                     -- while it runs
-    attempts integer NOT NULL DEFAULT 0,
-    starts integer NOT NULL DEFAULT 0,  -- also those that count as no attempt
-    lost integer NOT NULL DEFAULT 0,
+    attempts integer NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+    starts integer NOT NULL DEFAULT 0 CHECK (starts >= 0),  -- also those that count as no attempt
+    lost integer NOT NULL DEFAULT 0 CHECK (lost >= 0),
     enqueued_at bigint NOT NULL,
     admitted_at bigint,
     ended_at bigint,
     explicit text NOT NULL,           -- the policies given at enqueue
     stamp text,                       -- the policies it follows, from its first judgement on (R21)
     error text,                       -- why its last attempt failed
-    payload text NOT NULL             -- the contract
+    payload text NOT NULL,            -- the contract
+    CHECK ((state = 'waiting') = (lane IS NOT NULL)),
+    CHECK ((state = 'processing') = (worker IS NOT NULL AND claim IS NOT NULL))
 );
 
 -- Every order ends with `id`, and begins with what a read is confined to: no read meets rows that are not its own.
