@@ -4,10 +4,12 @@ mod jobs;
 mod judge;
 mod notebook;
 mod office;
+mod place;
 mod worker_process;
 
 pub use jobs::*;
 pub use judge::Judge;
 pub use notebook::{Note, Notebook};
 pub use office::{Office, Outcome};
-pub use worker_process::{Costs, Shift, WorkerProcess};
+pub use place::{Costs, Opened, Place};
+pub use worker_process::{Shift, WorkerProcess};

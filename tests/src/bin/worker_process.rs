@@ -5,17 +5,16 @@ use std::error::Error;
 use std::io::Read;
 
 use tokio::sync::oneshot;
-use warp_runtime::prelude::*;
-use warp_tests::processes::{Clerk, Costs, Notebook, Shift};
+use warp_tests::processes::{Clerk, Notebook, Shift};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let argument = std::env::args().nth(1).ok_or("no shift given")?;
     let shift: Shift = serde_json::from_str(&argument)?;
-    let storage = Sqlite::open(&shift.file).await?;
+    let opened = shift.place.open().await?;
     let clerk = Clerk::new(&shift.process, Notebook::open(&shift.notebook));
     let worker = clerk
-        .builder(storage.clone())
+        .builder(opened.storage())
         .name(&shift.process)
         .concurrency(shift.concurrency)
         .lease(shift.lease)
@@ -27,14 +26,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let _ = input_ends.await;
         })
         .await?;
-    let statistics = storage.statistics();
-    let costs = Costs {
-        lock_waits: statistics.lock_waits,
-        longest_lock_wait: statistics.longest_lock_wait,
-        turns: statistics.turns,
-    };
-    println!("{}", serde_json::to_string(&costs)?);
-    storage.close().await?;
+    println!("{}", serde_json::to_string(&opened.costs())?);
     Ok(())
 }
 

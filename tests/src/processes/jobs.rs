@@ -80,7 +80,7 @@ impl Clerk {
     }
 
     /// A worker's builder with a handler for each kind.
-    pub fn builder(self, storage: Sqlite) -> WorkerBuilder {
+    pub fn builder(self, storage: Storage) -> WorkerBuilder {
         Worker::builder(storage)
             .handler::<Transfer, _>(self.clone())
             .handler::<Print, _>(self.clone())

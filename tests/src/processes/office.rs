@@ -1,19 +1,18 @@
 //! A store, a notebook, and the processes that work there.
 
 use std::error::Error;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::time::timeout;
 use warp_runtime::JobId;
 use warp_runtime::prelude::*;
-use warp_runtime::storage::Store;
 use warp_runtime::storage::model::{Counter, Event, Job as StoredJob, JobFilter, JobState};
 
 use super::jobs::{Call, Free, Mail, Meter, PRINTERS, Print, STARTS_A_SECOND, Transfer};
 use super::judge::Judge;
 use super::notebook::Notebook;
+use super::place::Place;
 use super::worker_process::{Shift, WorkerProcess};
 
 /// What a process test returns.
@@ -25,13 +24,14 @@ const WATCHDOG: Duration = Duration::from_mins(5);
 /// How many accounts there are [`Transfer`]s of.
 const ACCOUNTS: u32 = 8;
 
-/// A file with jobs, a notebook, and a publisher.
+/// A store with jobs, a notebook, and a publisher.
 #[derive(Debug)]
 pub struct Office {
     folder: TempDir,
+    place: Place,
     program: &'static str,
     /// The jobs.
-    pub storage: Sqlite,
+    pub storage: Storage,
     /// Puts jobs there.
     pub publisher: Publisher,
     /// What the handlers see.
@@ -39,14 +39,29 @@ pub struct Office {
 }
 
 impl Office {
-    /// A new office, whose workers are this program, the test crate's `worker-process`.
-    pub async fn open(program: &'static str) -> Outcome<Self> {
+    /// A new office around a file, whose workers are this program, the test crate's `worker-process`.
+    pub async fn in_a_file(program: &'static str) -> Outcome<Self> {
         let folder = tempfile::tempdir()?;
-        let storage = Sqlite::open(folder.path().join("jobs.db")).await?;
+        let place = Place::in_a_file(folder.path());
+        Self::open(program, place, folder).await
+    }
+
+    /// A new office around a server, if there is one.
+    pub async fn on_a_server(program: &'static str, test: &str) -> Outcome<Option<Self>> {
+        let Some(place) = Place::on_a_server(test).await? else {
+            return Ok(None);
+        };
+        let office = Self::open(program, place, tempfile::tempdir()?).await?;
+        Ok(Some(office))
+    }
+
+    async fn open(program: &'static str, place: Place, folder: TempDir) -> Outcome<Self> {
+        let storage = place.open().await?.storage();
         Ok(Self {
             publisher: Publisher::new(storage.clone()),
             notebook: Notebook::open(&folder.path().join("notebook")),
             program,
+            place,
             storage,
             folder,
         })
@@ -56,8 +71,8 @@ impl Office {
     pub fn start(&self, process: &str, queue: &str, lease: Duration) -> WorkerProcess {
         let shift = Shift {
             process: process.to_owned(),
-            file: self.path("jobs.db"),
-            notebook: self.path("notebook"),
+            place: self.place.clone(),
+            notebook: self.folder.path().join("notebook"),
             queue: queue.to_owned(),
             concurrency: 16,
             lease,
@@ -65,11 +80,12 @@ impl Office {
         WorkerProcess::start(self.program, &shift)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+    /// Leaves nothing behind.
+    pub async fn close(self) -> Outcome {
+        self.place.clean_up().await
     }
 
-    /// Waits until it is so, looking whenever something was written to the file.
+    /// Waits until it is so, looking whenever something was written.
     pub async fn until(&self, is_so: impl AsyncFn() -> Outcome<bool>) -> Outcome {
         let mut changes = self.storage.changes();
         let watch = async {
@@ -133,7 +149,7 @@ impl Office {
         for job in jobs {
             self.was_recorded_once(&job, &judge, dead).await?;
         }
-        self.no_slot_is_left().await?;
+        assert_eq!(self.place.slots().await?, 0);
         Ok(judge)
     }
 
@@ -167,16 +183,6 @@ impl Office {
         assert_eq!(job.state, ends_as, "{log:#?}");
         let runs = judge.runs.get(&id).copied().unwrap_or(0);
         assert!((1..=1 + lost).contains(&runs), "{id} ran {runs} times");
-        Ok(())
-    }
-
-    async fn no_slot_is_left(&self) -> Outcome {
-        let mut transaction = self.storage.begin().await?;
-        let slots: i64 = sqlx::query_scalar("SELECT count(*) FROM warp_slots")
-            .fetch_one(&mut *transaction)
-            .await?;
-        assert_eq!(slots, 0);
-        transaction.rollback().await?;
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::process::{Child, Command};
 
 use super::notebook::{Note, Notebook};
+use super::place::{Costs, Place};
 
 /// What a worker process is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -15,7 +16,7 @@ pub struct Shift {
     /// What the notebook calls it.
     pub process: String,
     /// Where the jobs are.
-    pub file: PathBuf,
+    pub place: Place,
     /// Where the notebook is.
     pub notebook: PathBuf,
     /// The queue it serves.
@@ -24,17 +25,6 @@ pub struct Shift {
     pub concurrency: usize,
     /// Its lease.
     pub lease: Duration,
-}
-
-/// What the file cost a process.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Costs {
-    /// How often it had to wait for the write lock.
-    pub lock_waits: u64,
-    /// The longest wait for the write lock.
-    pub longest_lock_wait: Duration,
-    /// Its dispatch turns.
-    pub turns: u64,
 }
 
 /// A running process. It is killed when dropped.

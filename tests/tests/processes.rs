@@ -1,4 +1,5 @@
-//! R80–R86: worker processes on one SQLite file, killed and frozen, judged by what the handlers write into a notebook.
+//! R80–R86: worker processes on one SQLite file, or on a PostgreSQL server, killed and frozen, judged by what the handlers write into a
+//! notebook.
 //!
 //! `WARP_TEST_JOBS` sets how many jobs there are in a test, `WARP_TEST_KILLS` how often the second one kills.
 
@@ -16,6 +17,42 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_worker-process");
 /// Long enough that a busy machine is not taken for a dead process.
 const LEASE: Duration = Duration::from_secs(6);
 
+macro_rules! in_each_place {
+    ($($test:ident),+ $(,)?) => {
+        mod on_one_file {
+            use super::*;
+
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $test() -> Outcome {
+                let office = Office::in_a_file(PROGRAM).await?;
+                super::$test(&office).await?;
+                office.close().await
+            })+
+        }
+
+        mod on_one_server {
+            use super::*;
+
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $test() -> Outcome {
+                let Some(office) = Office::on_a_server(PROGRAM, stringify!($test)).await? else {
+                    return Ok(());
+                };
+                super::$test(&office).await?;
+                office.close().await
+            })+
+        }
+    };
+}
+
+in_each_place! {
+    a_killed_process_exceeds_no_limit_and_loses_no_job,
+    processes_that_are_killed_again_and_again_lose_no_job,
+    a_frozen_process_is_taken_for_dead_and_comes_back_as_another_worker,
+    short_freezes_do_no_harm,
+    an_idle_process_learns_what_another_one_did,
+}
+
 /// A number from the environment.
 fn setting(name: &str, by_default: u32) -> Outcome<u32> {
     Ok(std::env::var(name).map_or(Ok(by_default), |text| text.parse())?)
@@ -27,7 +64,7 @@ fn start_four(office: &Office) -> Vec<WorkerProcess> {
     names.iter().map(start).collect()
 }
 
-/// Shuts processes down, and prints what the file cost them.
+/// Shuts processes down, and prints what the store cost them.
 #[expect(clippy::print_stdout, reason = "shown with `--nocapture`")]
 async fn stop(processes: Vec<WorkerProcess>) {
     let mut longest_lock_wait = Duration::ZERO;
@@ -42,15 +79,13 @@ async fn stop(processes: Vec<WorkerProcess>) {
 
 /// Four processes, one of which is killed in the middle and replaced: no limit is exceeded, no job is lost, none is recorded twice, and nobody
 /// but the killed one is taken for dead.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_killed_process_exceeds_no_limit_and_loses_no_job() -> Outcome {
-    let office = Office::open(PROGRAM).await?;
+async fn a_killed_process_exceeds_no_limit_and_loses_no_job(office: &Office) -> Outcome {
     let first = JobParameters::new().with_priority(1);
     let books = office.publisher.enqueue_with(CloseBooks, first).await?;
     let mut ids = vec![books];
     ids.extend(office.enqueue(setting("WARP_TEST_JOBS", 400)? - 1).await?);
     let all = ids.len() as u64;
-    let mut processes = start_four(&office);
+    let mut processes = start_four(office);
     let in_the_middle = async || {
         let is_half = office.succeeded().await? * 2 >= all;
         Ok(is_half && !office.notebook.begun(books).is_empty())
@@ -72,13 +107,11 @@ async fn a_killed_process_exceeds_no_limit_and_loses_no_job() -> Outcome {
 }
 
 /// Kills again and again, at whatever the processes are just doing.
-#[tokio::test(flavor = "multi_thread")]
-async fn processes_that_are_killed_again_and_again_lose_no_job() -> Outcome {
+async fn processes_that_are_killed_again_and_again_lose_no_job(office: &Office) -> Outcome {
     let count = setting("WARP_TEST_JOBS", 400)?;
     let kills = setting("WARP_TEST_KILLS", 5)?;
-    let office = Office::open(PROGRAM).await?;
     let ids = office.enqueue(count).await?;
-    let mut processes = start_four(&office);
+    let mut processes = start_four(office);
     let mut killed = Vec::new();
     for kill in 0..kills {
         let so_many = u64::from(count * (kill + 1) / (kills + 2));
@@ -99,9 +132,9 @@ async fn processes_that_are_killed_again_and_again_lose_no_job() -> Outcome {
 
 /// A process that is frozen for longer than its lease loses its job to another. What it does after the thaw changes nothing, and it works
 /// again, as another worker.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_frozen_process_is_taken_for_dead_and_comes_back_as_another_worker() -> Outcome {
-    let office = Office::open(PROGRAM).await?;
+async fn a_frozen_process_is_taken_for_dead_and_comes_back_as_another_worker(
+    office: &Office,
+) -> Outcome {
     let sleeper = office.start("sleeper", "default", LEASE);
     let errand = office.publisher.enqueue(Errand).await?;
     let begun = async |times| Ok(office.notebook.begun(errand).len() >= times);
@@ -134,12 +167,10 @@ async fn a_frozen_process_is_taken_for_dead_and_comes_back_as_another_worker() -
 }
 
 /// Processes that stand still for a moment, in the middle of a write or not, hold up others for that long and do no harm.
-#[tokio::test(flavor = "multi_thread")]
-async fn short_freezes_do_no_harm() -> Outcome {
+async fn short_freezes_do_no_harm(office: &Office) -> Outcome {
     let count = setting("WARP_TEST_JOBS", 400)?;
-    let office = Office::open(PROGRAM).await?;
     let ids = office.enqueue(count).await?;
-    let processes = start_four(&office);
+    let processes = start_four(office);
     for freeze in 0..20 {
         let so_many = u64::from(count * freeze / 25);
         office
@@ -158,9 +189,7 @@ async fn short_freezes_do_no_harm() -> Outcome {
 }
 
 /// R44: what is enqueued here starts in an idle process there, and what is freed there starts a job that waits for it elsewhere.
-#[tokio::test(flavor = "multi_thread")]
-async fn an_idle_process_learns_what_another_one_did() -> Outcome {
-    let office = Office::open(PROGRAM).await?;
+async fn an_idle_process_learns_what_another_one_did(office: &Office) -> Outcome {
     // So long that nobody looks by himself before the watchdog does.
     let lease = Duration::from_hours(1);
     let processes = ["here", "there"].map(|name| office.start(name, name, lease));

@@ -1,0 +1,147 @@
+//! Where the jobs of a process test are.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use warp_runtime::{Postgres, Sqlite, Storage};
+
+use super::office::Outcome;
+
+/// How many connections a process opens at most: a server has a hundred by default, for all of them.
+const MAX_CONNECTIONS: u32 = 4;
+
+/// Where the jobs are.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Place {
+    /// In a SQLite file.
+    File(PathBuf),
+    /// In a schema of a PostgreSQL server.
+    Server {
+        /// Its address.
+        url: String,
+        /// The schema.
+        schema: String,
+    },
+}
+
+/// A store that is open.
+#[derive(Clone, Debug)]
+pub enum Opened {
+    /// In a SQLite file.
+    File(Sqlite),
+    /// On a PostgreSQL server.
+    Server(Postgres),
+}
+
+/// What the store cost a process.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Costs {
+    /// Its dispatch turns.
+    pub turns: u64,
+    /// The statements that it sent.
+    pub statements: u64,
+    /// The longest wait for the write lock, where there is only one.
+    pub longest_lock_wait: Duration,
+}
+
+impl Place {
+    /// A file in this folder.
+    pub fn in_a_file(folder: &Path) -> Self {
+        Self::File(folder.join("jobs.db"))
+    }
+
+    /// A new schema on the server, if there is one. Where there is none the test says so; with `WARP_TEST_REQUIRE_SERVICES=1` it fails.
+    pub async fn on_a_server(test: &str) -> Outcome<Option<Self>> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let url = std::env::var("WARP_TEST_POSTGRES_URL")
+            .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
+        if let Err(error) = PgConnection::connect(&url).await {
+            if std::env::var("WARP_TEST_REQUIRE_SERVICES").is_ok_and(|required| required == "1") {
+                return Err(error.into());
+            }
+            #[expect(clippy::print_stderr, reason = "who runs the tests should know")]
+            {
+                eprintln!("{test}: skipped, since there is no PostgreSQL server ({error})");
+            }
+            return Ok(None);
+        }
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let schema = format!("warp_processes_{}_{number}", std::process::id());
+        Ok(Some(Self::Server { url, schema }))
+    }
+
+    /// Opens the store.
+    pub async fn open(&self) -> Outcome<Opened> {
+        Ok(match self {
+            Self::File(file) => Opened::File(Sqlite::open(file).await?),
+            Self::Server { url, schema } => {
+                let options = Postgres::options(url).schema(schema);
+                let options = options.max_connections(MAX_CONNECTIONS);
+                Opened::Server(options.connect().await?)
+            }
+        })
+    }
+
+    /// How many slots are taken.
+    pub async fn slots(&self) -> Outcome<i64> {
+        const SLOTS: &str = "SELECT count(*) FROM warp_slots";
+        Ok(match self {
+            Self::File(file) => {
+                let mut transaction = Sqlite::open(file).await?.begin().await?;
+                sqlx::query_scalar(SLOTS)
+                    .fetch_one(&mut *transaction)
+                    .await?
+            }
+            Self::Server { url, schema } => {
+                let mut connection = PgConnection::connect(url).await?;
+                let text = AssertSqlSafe(SLOTS.replace("warp_", &format!("{schema}.")));
+                sqlx::query_scalar(text).fetch_one(&mut connection).await?
+            }
+        })
+    }
+
+    /// Removes the schema; a file goes with its folder.
+    pub async fn clean_up(&self) -> Outcome {
+        if let Self::Server { url, schema } = self {
+            let mut connection = PgConnection::connect(url).await?;
+            let text = AssertSqlSafe(format!("DROP SCHEMA {schema} CASCADE"));
+            sqlx::query(text).execute(&mut connection).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Opened {
+    /// The store.
+    pub fn storage(&self) -> Storage {
+        match self {
+            Self::File(sqlite) => sqlite.clone().into(),
+            Self::Server(postgres) => postgres.clone().into(),
+        }
+    }
+
+    /// What it cost so far.
+    pub fn costs(&self) -> Costs {
+        match self {
+            Self::File(sqlite) => {
+                let statistics = sqlite.statistics();
+                Costs {
+                    turns: statistics.turns,
+                    statements: statistics.statements,
+                    longest_lock_wait: statistics.longest_lock_wait,
+                }
+            }
+            Self::Server(postgres) => {
+                let statistics = postgres.statistics();
+                Costs {
+                    turns: statistics.turns,
+                    statements: statistics.statements,
+                    longest_lock_wait: Duration::ZERO,
+                }
+            }
+        }
+    }
+}
