@@ -155,6 +155,14 @@ pub enum PostgresError {
         /// What cannot be read.
         what: String,
     },
+    /// A value is none that PostgreSQL keeps, such as a text with a zero character in it. Nothing was changed.
+    #[error("{place} cannot keep what it was given: {source}")]
+    Unstorable {
+        /// Where.
+        place: Place,
+        /// What the server says.
+        source: sqlx::Error,
+    },
     /// The server, or the driver, failed in another way. Nothing was changed; it may be tried again.
     #[error("{place} could not be used: {source}")]
     Failed {
@@ -204,6 +212,7 @@ impl PostgresError {
             // The server is stopping or starting, or ended this session.
             ("57" | "08", _) | (_, "25P03") => Self::Unreachable { place, source },
             ("40", _) | (_, LOCK_NOT_AVAILABLE) => Self::Busy { place, source },
+            ("22", _) => Self::Unstorable { place, source },
             ("53", _) => Self::Full { place, source },
             ("XX", _) => Self::Damaged {
                 place,

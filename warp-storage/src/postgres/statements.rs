@@ -100,8 +100,6 @@ mod tests {
     /// Statements that are transactions of their own, for which nothing is set.
     const ALONE: [&str; 5] = ["peek", "workers", "counters", "enqueue", "is_there"];
 
-    const SCHEMA: &str = "warp_test_plans";
-
     /// R45: what a statement costs does not depend on how much else there is. Judged by the plans for tables that were never analysed, and
     /// for tables that were analysed while they were empty, made without knowing any parameter: a large table is entered through an
     /// index, at a place that the statement names. (For what is a transaction of its own nothing rules out to scan what seems empty.)
@@ -118,20 +116,18 @@ mod tests {
             }
             Err(error) => return Err(error.into()),
         };
-        let drop = format!("DROP SCHEMA IF EXISTS {SCHEMA} CASCADE");
-        sqlx::raw_sql(AssertSqlSafe(drop.clone()))
-            .execute(&mut connection)
-            .await?;
-        Postgres::options(&url).schema(SCHEMA).migrate().await?;
+        let schema = format!("warp_test_{}_plans", std::process::id());
+        let drop = format!("DROP SCHEMA {schema} CASCADE");
+        Postgres::options(&url).schema(&schema).migrate().await?;
         let mut walks = Vec::new();
         for is_analysed in [false, true] {
             if is_analysed {
-                let analyse = LARGE.map(|table| format!("ANALYZE {SCHEMA}.{table};"));
+                let analyse = LARGE.map(|table| format!("ANALYZE {schema}.{table};"));
                 sqlx::raw_sql(AssertSqlSafe(analyse.concat()))
                     .execute(&mut connection)
                     .await?;
             }
-            for (name, text) in Statements::of(SCHEMA).all() {
+            for (name, text) in Statements::of(&schema).all() {
                 if is_analysed && ALONE.contains(&name) {
                     continue;
                 }
@@ -144,7 +140,7 @@ mod tests {
                 }
             }
         }
-        let scan = format!("SELECT count(payload) FROM {SCHEMA}.jobs");
+        let scan = format!("SELECT count(payload) FROM {schema}.jobs");
         let seen = walked(&mut connection, "scan", &scan).await?;
         sqlx::raw_sql(AssertSqlSafe(drop))
             .execute(&mut connection)

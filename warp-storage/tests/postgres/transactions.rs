@@ -5,8 +5,9 @@ use std::error::Error;
 use sqlx::Connection;
 use warp_policy::ids::JobId;
 use warp_policy::precedence::ExplicitPolicies;
-use warp_storage::conformance::Scene;
-use warp_storage::model::{Event, JobState, NewJob, Ready};
+use warp_policy::{ConcurrencySpec, Key, Mode};
+use warp_storage::conformance::{Harness, Scene};
+use warp_storage::model::{End, Event, JobState, NewJob, Ready};
 use warp_storage::postgres::PostgresError;
 use warp_storage::{CallersTransaction, Memory, Store, StoreError};
 
@@ -179,5 +180,66 @@ async fn transactions_that_will_not_do_say_so() -> Outcome {
         refused,
         Err(StoreError::ForeignTransaction { .. })
     ));
+    Ok(())
+}
+
+/// What PostgreSQL cannot keep is refused for good, and enqueues nothing. What an attempt failed with is kept all the same.
+#[tokio::test]
+async fn a_text_with_a_zero_is_refused_at_enqueue_and_cleaned_at_the_end() -> Outcome {
+    let Some(harness) = OnServer::new().await else {
+        return Ok(());
+    };
+    let scene = Scene::new(&harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let payload = "\0".to_owned();
+    let refused = harness
+        .postgres
+        .enqueue(vec![job(), NewJob { payload, ..job() }])
+        .await;
+    let error = refused.expect_err("it cannot be kept");
+    assert!(
+        matches!(of_server(&error), Some(PostgresError::Unstorable { .. })),
+        "{error:?}"
+    );
+    assert!(!error.is_retryable());
+    assert_eq!(harness.ask("SELECT count(*) FROM warp.jobs").await, 0);
+    let id = scene.enqueue_as(job()).await?;
+    worker.start(&scene).await?;
+    let error = "a \0 in the middle".to_owned();
+    worker.end(&scene, id, End::Failed { error }).await?;
+    let failed = scene.job(id).await?;
+    assert_eq!(failed.state, JobState::Failed);
+    assert_eq!(failed.error.as_deref(), Some("a \u{fffd} in the middle"));
+    Ok(())
+}
+
+/// R52: a slot goes with its job, whoever ends or deletes the row; who waits for it is served.
+#[tokio::test]
+async fn a_slot_goes_with_a_row_that_is_changed_by_hand() -> Outcome {
+    for hand in [
+        "DELETE FROM warp.jobs WHERE state = 'processing'",
+        "UPDATE warp.jobs SET state = 'deleted', ended_at = 0, worker = NULL, claim = NULL WHERE state = 'processing'",
+    ] {
+        let Some(harness) = OnServer::new().await else {
+            return Ok(());
+        };
+        let scene = Scene::new(&harness);
+        let mut worker = scene.worker(&["a"]).await?;
+        let spec = ConcurrencySpec::mutex(Key::new("k")?).with_mode(Mode::Wait);
+        let explicit = ExplicitPolicies {
+            concurrency: Some(spec),
+            rate_limits: Vec::new(),
+        };
+        let first = scene.enqueue("a", explicit.clone()).await?;
+        let next = scene.enqueue("a", explicit).await?;
+        assert_eq!(worker.settle(&scene).await?, [first]);
+        sqlx::raw_sql(harness.here(hand))
+            .execute(&mut *harness.by_hand.lock().await)
+            .await?;
+        assert_eq!(harness.ask("SELECT count(*) FROM warp.slots").await, 0);
+        scene.sweep().await?;
+        assert_eq!(worker.settle(&scene).await?, [next]);
+        harness.audit().await?;
+    }
     Ok(())
 }

@@ -57,6 +57,15 @@ CREATE TABLE warp.slots (
 
 CREATE INDEX slots_by_job ON warp.slots (job);
 
+-- A slot is held exactly while its job runs, whoever writes the row and whatever its stamp says (R52).
+CREATE FUNCTION warp.free_slots() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    DELETE FROM warp.slots WHERE job = old.id;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER slots_are_freed AFTER UPDATE OF claim ON warp.jobs FOR EACH ROW
+WHEN (old.claim IS NOT NULL AND new.claim IS DISTINCT FROM old.claim) EXECUTE FUNCTION warp.free_slots();
+
 -- A lane: the waiting jobs of one queue, kind and key set. These rows never change.
 CREATE SEQUENCE warp.lane_ids;
 
@@ -99,6 +108,18 @@ CREATE TABLE warp.limiters (
     look_at bigint,                   -- when a turn must look at its line although nothing happened
     PRIMARY KEY (family, key)
 ) WITH (fillfactor = 30);
+
+-- Nor does a slot outlive a row that somebody deletes by hand; who waits for it is looked at.
+CREATE FUNCTION warp.free_slots_of_deleted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO warp.limiters (family, key, look_at)
+    SELECT family, key, 0 FROM warp.slots WHERE job = old.id ORDER BY family, key
+    ON CONFLICT (family, key) DO UPDATE SET look_at = 0;
+    DELETE FROM warp.slots WHERE job = old.id;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER slots_go_with_their_job AFTER DELETE ON warp.jobs FOR EACH ROW
+WHEN (old.claim IS NOT NULL) EXECUTE FUNCTION warp.free_slots_of_deleted();
 
 CREATE INDEX limiters_look ON warp.limiters (look_at, family, key) WHERE look_at IS NOT NULL;
 

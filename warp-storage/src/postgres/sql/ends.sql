@@ -18,12 +18,7 @@
     FROM ending AS e
     CROSS JOIN LATERAL (SELECT ctid AS found, claim, worker FROM warp.jobs WHERE id = e.job LIMIT 1) AS f
     WHERE j.ctid = f.found AND f.claim = e.claim AND f.worker = $1::bigint
-    RETURNING j.id, e.claim
-)
-, freed AS (
-    DELETE FROM warp.slots AS s
-    USING ended AS e CROSS JOIN LATERAL (SELECT ctid AS found, claim FROM warp.slots WHERE job = e.id OFFSET 0) AS f
-    WHERE s.ctid = f.found AND f.claim = e.claim
+    RETURNING j.id
 )
 -- What is ready is written down to be so: it stays so if the clock goes back (R66), and stands in the order of all others.
 , promoted AS (

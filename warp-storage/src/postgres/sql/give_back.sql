@@ -1,4 +1,4 @@
--- Gives back what a worker ran, and takes it out. What it saw of the clock must not go with it.
+-- Gives back what a worker ran, with its slots, and takes it out. What it saw of the clock must not go with it.
 -- $1 worker, $2 now, $3 [{job, state, place, lost, error, ended_at}], $4 lines of the log
 WITH back AS MATERIALIZED (
     SELECT b.* FROM json_to_recordset($3::json) AS b (
@@ -16,11 +16,6 @@ WITH back AS MATERIALIZED (
         claim = NULL
     FROM back AS b CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.jobs WHERE id = b.job LIMIT 1) AS f
     WHERE j.ctid = f.found
-)
-, freed AS (
-    DELETE FROM warp.slots AS s
-    USING back AS b CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.slots WHERE job = b.job OFFSET 0) AS f
-    WHERE s.ctid = f.found
 )
 , gone AS (
     DELETE FROM warp.workers WHERE id = $1::bigint RETURNING latest
