@@ -26,6 +26,7 @@ mod error;
 mod keys;
 mod mend;
 mod migrations;
+mod notices;
 mod opening;
 mod options;
 mod queries;
@@ -49,6 +50,7 @@ use warp_policy::admission::KeyId;
 use warp_policy::ids::{JobId, WorkerId};
 
 pub use self::error::{Place, PostgresError};
+use self::notices::Notices;
 pub use self::options::PostgresOptions;
 use self::statements::Statements;
 use self::statistics::Counts;
@@ -95,6 +97,7 @@ struct Inner {
     time: Time,
     counts: Arc<Counts>,
     changes: watch::Sender<u64>,
+    notices: Notices,
     /// Keys that have a row, or had one.
     known_keys: Mutex<HashSet<KeyId>>,
     /// Attempts that ended and are not written yet, since another turn has had a key of theirs for too long. The next turn of their worker
@@ -163,6 +166,12 @@ impl Postgres {
 }
 
 impl Inner {
+    /// Tells sleeping workers that there is something to see, those of other processes too.
+    fn announce_to_all(&self) {
+        self.announce();
+        self.notices.tell();
+    }
+
     /// Tells sleeping workers of this process that there is something to see.
     fn announce(&self) {
         self.changes
@@ -206,12 +215,17 @@ impl Store for Postgres {
 
     async fn another(&self) -> Result<Storage, StoreError> {
         let options = self.inner.options.clone();
-        Ok(options.max_connections(OF_ANOTHER).open().await?.into())
+        Ok(options
+            .max_connections(OF_ANOTHER)
+            .notifications(false)
+            .open()
+            .await?
+            .into())
     }
 
     async fn enqueue(&self, jobs: Vec<NewJob>) -> Result<Vec<JobId>, StoreError> {
         let ids = self.inner.enqueue(jobs).await?;
-        self.inner.announce();
+        self.inner.announce_to_all();
         Ok(ids)
     }
 
@@ -230,26 +244,26 @@ impl Store for Postgres {
 
     async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError> {
         let id = self.inner.register(worker).await?;
-        self.inner.announce();
+        self.inner.announce_to_all();
         Ok(id)
     }
 
     async fn heartbeat(&self, worker: WorkerId) -> Result<(), StoreError> {
         if self.inner.touch(worker, false).await? {
-            self.inner.announce();
+            self.inner.announce_to_all();
         }
         Ok(())
     }
 
     async fn drain(&self, worker: WorkerId) -> Result<(), StoreError> {
         self.inner.touch(worker, true).await?;
-        self.inner.announce();
+        self.inner.announce_to_all();
         Ok(())
     }
 
     async fn deregister(&self, worker: WorkerId) -> Result<(), StoreError> {
         self.inner.deregister(worker).await?;
-        self.inner.announce();
+        self.inner.announce_to_all();
         Ok(())
     }
 
@@ -264,7 +278,7 @@ impl Store for Postgres {
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {
         let swept = self.inner.sweep(sweep).await?;
         if !swept.dead.is_empty() || swept.repaired > 0 {
-            self.inner.announce();
+            self.inner.announce_to_all();
         }
         Ok(swept)
     }

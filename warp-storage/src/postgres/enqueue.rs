@@ -58,7 +58,11 @@ impl Inner {
             .and_then(|row| row.try_get(0));
         let rows = if is_there.map_err(of)? {
             let statement = self.statement(rows(jobs));
-            statement.fetch_all(connection).await.map_err(of)?
+            let rows = statement.fetch_all(&mut *connection).await.map_err(of)?;
+            if let Some(notice) = self.notice_to_all() {
+                notice.execute(connection).await.map_err(of)?;
+            }
+            rows
         } else {
             Vec::new()
         };

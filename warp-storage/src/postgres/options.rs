@@ -8,6 +8,7 @@ use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
 use super::error::{Place, PostgresError};
+use super::notices::{self, Notices};
 use super::statements::Statements;
 use super::time::Time;
 use super::{Inner, Postgres, changes, migrations};
@@ -25,6 +26,7 @@ pub struct PostgresOptions {
     max_connections: u32,
     patience: Duration,
     looks_every: Duration,
+    notifies: bool,
     clock: Option<Arc<dyn Clock>>,
 }
 
@@ -46,6 +48,7 @@ impl PostgresOptions {
             max_connections: 10,
             patience: Duration::from_secs(5),
             looks_every: Duration::from_secs(1),
+            notifies: true,
             clock: None,
         }
     }
@@ -76,6 +79,21 @@ impl PostgresOptions {
             looks_every,
             ..self
         }
+    }
+
+    /// Whether processes tell each other of changes by `NOTIFY`, and listen on a connection of their own (R44). Turn it off behind a pooler in
+    /// transaction mode, where nobody can listen: what others did is then found by the regular look. Default on.
+    pub fn notifications(self, notifies: bool) -> Self {
+        Self { notifies, ..self }
+    }
+
+    pub(super) fn notifies(&self) -> bool {
+        self.notifies
+    }
+
+    /// The name of the channel on which notices are told: that of the schema.
+    pub(super) fn channel(&self) -> &str {
+        &self.schema
     }
 
     /// A clock that the store follows instead of the database's own (R66). For tests.
@@ -155,8 +173,9 @@ impl PostgresOptions {
             .max_connections(self.max_connections)
             .acquire_timeout(self.patience)
             .test_before_acquire(false)
-            .connect_lazy_with(options);
+            .connect_lazy_with(options.clone());
         Ok(Unopened {
+            connection: options,
             place: Place::new(&self.schema, &server),
             pool,
             options: self,
@@ -166,6 +185,7 @@ impl PostgresOptions {
 
 /// A store that has not been looked at yet.
 struct Unopened {
+    connection: PgConnectOptions,
     pool: sqlx::PgPool,
     place: Place,
     options: PostgresOptions,
@@ -194,8 +214,10 @@ impl Unopened {
             left_ends: std::sync::Mutex::default(),
             unreported: std::sync::Mutex::default(),
             cursors: tokio::sync::Mutex::default(),
+            notices: Notices::default(),
         });
         inner.presence().await?;
+        notices::start(&inner, self.connection).await;
         changes::watch(&inner, inner.options.looks_every);
         Ok(Postgres { inner })
     }

@@ -50,6 +50,7 @@ statements! {
     // Publishers.
     is_there: "is_there";
     enqueue: "enqueue" "moment" "enqueue_end";
+    notify: "notify";
     // Workers.
     register: "only_moment" "register";
     workers: "instant" "now_and_workers" "workers" "end";

@@ -154,7 +154,7 @@ impl Inner {
             }
         }
         if taken.others_care {
-            self.announce();
+            self.announce_to_all();
         }
         let mut dispatched = taken.dispatched;
         let mut failed = self.unreported();

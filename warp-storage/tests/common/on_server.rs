@@ -160,6 +160,7 @@ fn open(schema: &str, clock: &ManualClock, settings: &[(&str, &str)]) -> Postgre
         .max_connections(5)
         .patience(Duration::from_secs(60))
         .looks_every(Duration::from_hours(1))
+        .notifications(false)
         .clock(clock.clone())
 }
 

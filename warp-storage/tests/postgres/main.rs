@@ -3,6 +3,7 @@
 
 mod cost;
 mod isolation;
+mod notices;
 #[path = "../common/on_server.rs"]
 mod on_server;
 mod own_clock;
