@@ -7,6 +7,7 @@ mod notices;
 #[path = "../common/on_server.rs"]
 mod on_server;
 mod own_clock;
+mod rights;
 mod transactions;
 mod versions;
 
