@@ -1,8 +1,7 @@
 //! R80, R81: how a lease is kept, and what becomes of handlers when it cannot be.
 
 use std::error::Error;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -19,33 +18,49 @@ struct Report;
 #[derive(Clone, Default)]
 struct Blocks {
     begun: Arc<Notify>,
-    may_end: Arc<AtomicBool>,
+    may_end: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Blocks {
+    fn wait(&self) -> Result<(), JobError> {
+        let (may_end, changed) = &*self.may_end;
+        let guard = may_end.lock().map_err(|_| JobError::new("poisoned"))?;
+        let waited = changed.wait_while(guard, |may_end| !*may_end);
+        waited.map(drop).map_err(|_| JobError::new("poisoned"))
+    }
+
+    fn end(&self) {
+        let (may_end, changed) = &*self.may_end;
+        *may_end.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        changed.notify_all();
+    }
+
+    fn may_end(&self) -> bool {
+        let (may_end, _) = &*self.may_end;
+        *may_end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl JobHandler<Report> for Blocks {
     async fn handle(&self, _: Report, _: &JobContext) -> JobResult {
         self.begun.notify_one();
-        while !self.may_end.load(Ordering::SeqCst) {
-            std::hint::spin_loop();
-            std::thread::yield_now();
-        }
-        Ok(())
+        self.wait()
     }
 }
 
-/// S03, second variant: a handler that blocks the only thread of its worker's runtime for several leases keeps its job.
+/// S03, second variant: a handler that blocks the only thread of its worker's runtime for longer than its lease keeps its job.
 #[tokio::test]
 async fn a_handler_that_blocks_every_thread_keeps_its_lease() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("jobs.db");
-    let lease = Duration::from_secs(3);
+    let lease = Duration::from_secs(6);
     let blocks = Blocks::default();
     let storage = Sqlite::open(&file).await?;
     let ids = Publisher::new(storage.clone())
         .enqueue_all([Report; 2])
         .await?;
     let worker = std::thread::spawn({
-        let (blocks, done) = (blocks.clone(), Arc::clone(&blocks.may_end));
+        let blocks = blocks.clone();
         move || -> Result<(), String> {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -53,12 +68,13 @@ async fn a_handler_that_blocks_every_thread_keeps_its_lease() -> Result<(), Box<
             let text = |error: &dyn Error| error.to_string();
             runtime.map_err(|error| text(&error))?.block_on(async {
                 let storage = Sqlite::open(&file).await.map_err(|error| text(&error))?;
+                let done = blocks.clone();
                 let worker = Worker::builder(storage)
                     .handler::<Report, _>(blocks)
                     .lease(lease);
                 let worker = worker.build().map_err(|error| text(&error))?;
                 let until_done = async {
-                    while !done.load(Ordering::SeqCst) {
+                    while !done.may_end() {
                         SystemClock.sleep(Duration::from_millis(10)).await;
                     }
                 };
@@ -70,16 +86,16 @@ async fn a_handler_that_blocks_every_thread_keeps_its_lease() -> Result<(), Box<
         }
     });
     blocks.begun.notified().await;
-    // Somebody else looks for the dead all the time, for two leases.
+    // Somebody else looks for the dead all the time, for longer than the lease.
     let began = SystemClock.now();
-    while SystemClock.now().since(began) < lease * 2 {
+    while SystemClock.now().since(began) < lease * 4 / 3 {
         let swept = storage.sweep(Sweep { max_lost: 3 }).await?;
         assert_eq!(swept.dead, []);
         SystemClock.sleep(lease / 30).await;
     }
     let job = storage.job(ids[0]).await?.ok_or("it is gone")?;
     assert_eq!((job.state, job.lost), (JobState::Processing, 0));
-    blocks.may_end.store(true, Ordering::SeqCst);
+    blocks.end();
     worker.join().map_err(|_| "the worker panicked")??;
     let log = storage.log(ids[0]).await?;
     assert!(
