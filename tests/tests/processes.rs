@@ -9,7 +9,7 @@ use warp_runtime::prelude::*;
 use warp_runtime::storage::clock::{Clock, SystemClock};
 use warp_runtime::storage::model::JobState;
 use warp_tests::processes::{
-    CloseBooks, Errand, Free, Judge, Note, Office, Outcome, Transfer, WorkerProcess,
+    CloseBooks, Errand, Free, HAULS, Haul, Judge, Note, Office, Outcome, Transfer, WorkerProcess,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_worker-process");
@@ -51,6 +51,7 @@ in_each_place! {
     a_frozen_process_is_taken_for_dead_and_comes_back_as_another_worker,
     short_freezes_do_no_harm,
     an_idle_process_learns_what_another_one_did,
+    many_that_start_at_once_reach_a_limit_and_do_not_exceed_it,
 }
 
 /// A number from the environment.
@@ -209,5 +210,28 @@ async fn an_idle_process_learns_what_another_one_did(office: &Office) -> Outcome
     stop(processes.into()).await;
     let judge = Judge::new(&office.notebook.read());
     assert_eq!(judge.most_at_once("account:0"), 1);
+    Ok(())
+}
+
+/// S04: what is there before anybody starts, on a key that has no row yet. The limit is reached exactly.
+async fn many_that_start_at_once_reach_a_limit_and_do_not_exceed_it(office: &Office) -> Outcome {
+    let count = setting("WARP_TEST_JOBS", 400)? / 4;
+    let mut ids = Vec::new();
+    for limit in [5, 1] {
+        let key = JobParameters::new().with_semaphore(HAULS, limit);
+        let hauls = (0..count * limit / 5).map(|_| Haul);
+        ids.extend(office.publisher.enqueue_all_with(hauls, key).await?);
+        let notes = office.notebook.read().len();
+        let processes = start_four(office);
+        let all = ids.len() as u64;
+        office
+            .until(async || Ok(office.ended().await? >= all))
+            .await?;
+        stop(processes).await;
+        let judge = Judge::new(&office.notebook.read()[notes..]);
+        assert_eq!(judge.most_at_once(HAULS), limit as usize);
+    }
+    let judge = office.is_in_order(&ids, &[]).await?;
+    assert!(judge.runs.values().all(|&runs| runs == 1));
     Ok(())
 }

@@ -57,6 +57,13 @@ pub struct CloseBooks;
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
 pub struct Errand;
 
+/// Takes longer, under a key that its publisher gives it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+pub struct Haul;
+
+/// The key of every [`Haul`].
+pub const HAULS: &str = "hauls";
+
 /// Runs every job, and writes down what it sees.
 #[derive(Clone, Debug)]
 pub struct Clerk {
@@ -89,7 +96,8 @@ impl Clerk {
             .handler::<Meter, _>(self.clone())
             .handler::<Free, _>(self.clone())
             .handler::<CloseBooks, _>(self.clone())
-            .handler::<Errand, _>(self)
+            .handler::<Errand, _>(self.clone())
+            .handler::<Haul, _>(self)
     }
 }
 
@@ -125,6 +133,14 @@ impl JobHandler<Errand> for Clerk {
             }
         };
         self.work("errand", ctx, until_called_back).await;
+        Ok(())
+    }
+}
+
+impl JobHandler<Haul> for Clerk {
+    async fn handle(&self, _: Haul, ctx: &JobContext) -> JobResult {
+        let haul = SystemClock.sleep(Duration::from_millis(50));
+        self.work(HAULS, ctx, haul).await;
         Ok(())
     }
 }
