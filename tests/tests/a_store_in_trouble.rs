@@ -200,7 +200,20 @@ async fn handlers_end_before_a_lease_that_cannot_be_renewed_does() {
     assert_eq!(runs[0].ended, None, "it was dropped");
     assert_eq!((runs[1].job, runs[1].attempt), (id, 1));
     let log = world.log(id).await;
-    assert_eq!(log[2], "returned to the queue", "{log:#?}");
+    let events: Vec<&str> = log
+        .iter()
+        .filter_map(|line| line.split([' ', ',']).next())
+        .collect();
+    assert_eq!(
+        events,
+        ["enqueued", "started", "returned", "started"],
+        "none started in vain"
+    );
+
+    // And those that started after an outage end in the next one.
+    store.is_down.store(true, Ordering::SeqCst);
+    world.until(150.0).await;
+    assert_eq!(world.witness.of("asked to end").len(), 2);
     worker.kill().await;
 }
 

@@ -55,7 +55,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Removes a worker. What it still runs goes back to the queue with its place, and no attempt was used.
     async fn deregister(&self, worker: WorkerId) -> Result<(), StoreError>;
 
-    /// One dispatch turn: finishes what ended, admits what may start, puts in line what may not (R40–R49).
+    /// One dispatch turn: finishes what ended, admits what may start, puts in line what may not (R40–R49). A turn that ends
+    /// or starts anything says that the worker is alive, too.
     async fn dispatch(
         &self,
         turn: Dispatch,

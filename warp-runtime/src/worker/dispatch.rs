@@ -138,6 +138,9 @@ impl Dispatcher {
         self.turn += 1;
         let before = self.clock.now();
         let dispatched = self.storage.dispatch(turn, &*self.handlers).await?;
+        if !self.finished.is_empty() || !dispatched.started.is_empty() {
+            self.pulse.lease().renewed(before);
+        }
         self.finished.clear();
         Ok(self.follow_up(dispatched, room, fetch, before))
     }

@@ -58,7 +58,7 @@ impl Lease {
         self.length * 5 / 12
     }
 
-    /// The store has noted that the worker is alive, not before `at`.
+    /// The store has noted that the worker is alive, not before `at`. What starts from now on is not stopped by what was missed before.
     pub(super) fn renewed(&self, at: Timestamp) {
         self.renewal.send_modify(|renewal| {
             if at.since(renewal.at) > self.length / 2 {
@@ -66,6 +66,7 @@ impl Lease {
             }
             renewal.at = at;
         });
+        self.renew_stop();
     }
 
     pub(super) fn renewed_at(&self) -> Timestamp {
@@ -83,8 +84,8 @@ impl Lease {
         self.lock().clone()
     }
 
-    /// Stops the handlers whenever the lease is not renewed in time. A worker that goes on
-    /// after it was frozen, maybe with all others, has as long from then on.
+    /// Stops the handlers whenever the lease is not renewed in time. A worker that goes on after it was frozen, maybe with all others, has
+    /// as long from then on.
     pub(super) async fn guard(self) {
         loop {
             let seen = self.lapses().await;
@@ -102,7 +103,16 @@ impl Lease {
                 self.stop().aborted.cancel();
                 self.is_renewed(seen).await;
             }
-            *self.lock() = Stop::default();
+            // The renewal may have come just before the handlers were stopped.
+            self.renew_stop();
+        }
+    }
+
+    /// What starts from now on has another stop, if the one before was used. Else that one is still there for those who run.
+    fn renew_stop(&self) {
+        let mut stop = self.lock();
+        if stop.cancelled.is_cancelled() {
+            *stop = Stop::default();
         }
     }
 
