@@ -7,8 +7,8 @@ use std::time::Duration;
 use warp_runtime::prelude::*;
 use warp_runtime::storage::clock::Clock;
 use warp_runtime::storage::model::{
-    Counters, Dispatch, Dispatched, Job as StoredJob, JobFilter, JobState, LogEntry, NewJob,
-    NewWorker, Resolver, Sweep, Swept,
+    Cancelled, Counters, Dispatch, Dispatched, Job as StoredJob, JobFilter, JobState, LogEntry,
+    NewJob, NewWorker, Resolver, Sweep, Swept,
 };
 use warp_runtime::storage::store::{CallersConnection, async_trait};
 use warp_runtime::storage::{Changes, Storage, Store, StoreError};
@@ -107,6 +107,9 @@ impl Store for Flaky {
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {
         self.is_up()?;
         self.memory.sweep(sweep).await
+    }
+    async fn cancel(&self, id: JobId) -> Result<Cancelled, StoreError> {
+        self.memory.cancel(id).await
     }
     async fn job(&self, id: JobId) -> Result<Option<StoredJob>, StoreError> {
         self.memory.job(id).await

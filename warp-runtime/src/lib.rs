@@ -26,6 +26,7 @@ pub use warp_policy::{
 pub use warp_storage as storage;
 #[cfg(feature = "postgres")]
 pub use warp_storage::Postgres;
+pub use warp_storage::model::Cancelled;
 #[cfg(feature = "sqlite")]
 pub use warp_storage::sqlite::{Sqlite, SqliteError, SqliteOptions, Synchronous};
 pub use warp_storage::{Memory, Storage};

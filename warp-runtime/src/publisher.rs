@@ -5,7 +5,7 @@ use std::any::{TypeId, type_name};
 use thiserror::Error;
 use warp_policy::PolicyError;
 use warp_policy::ids::JobId;
-use warp_storage::model::NewJob;
+use warp_storage::model::{Cancelled, NewJob};
 use warp_storage::{CallersTransaction, Storage, StoreError};
 
 use crate::contract::Job;
@@ -183,6 +183,21 @@ impl Publisher {
             .storage
             .enqueue_in(transaction.connection(), jobs)
             .await?)
+    }
+
+    /// Cancels a job (R52, R110). One that does not run, be it scheduled, ready or waiting, ends as `Deleted` at once and never runs. One that
+    /// runs is told so through [`JobContext::cancelled`](crate::JobContext::cancelled), is dropped a second later if it has not ended by
+    /// then, and ends as `Deleted`; until its handler has stopped it holds its slots. A handler that returns `Ok` all the same has succeeded.
+    ///
+    /// Cancelling a job that has ended changes nothing, and cancelling it twice is the same as once.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the store failed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the job cancelled or not, never half.
+    pub async fn cancel(&self, job: JobId) -> Result<Cancelled, StoreError> {
+        self.storage.cancel(job).await
     }
 }
 

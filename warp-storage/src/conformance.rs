@@ -14,6 +14,7 @@
 pub mod admission;
 pub mod announcements;
 pub mod bad_rows;
+pub mod cancelling;
 pub mod clock;
 pub mod concurrency;
 pub mod cost;
@@ -133,6 +134,11 @@ macro_rules! store_laws {
             bad_rows: a_damaged_stamp_fails_that_job_only, a_waiting_job_that_fails_is_reported,
                 a_damaged_stamp_of_a_running_job_leaks_no_slot, a_damaged_elder_frees_its_keys,
                 a_damaged_elder_frees_the_keys_of_other_turns;
+            cancelling: a_job_that_does_not_run_ends_at_once, what_has_ended_cannot_be_cancelled,
+                a_cancelled_waiter_leaves_its_lane, a_cancelled_waiter_that_was_due_never_runs,
+                who_stood_behind_a_cancelled_head_goes_at_once, a_cancelled_elder_frees_its_keys,
+                a_running_job_ends_when_its_handler_has, a_cancelled_job_never_becomes_ready_again,
+                a_cancelled_job_ends_with_its_worker;
             workers: a_worker_gets_only_its_kinds_and_queues, a_draining_worker_is_no_longer_counted_on,
                 a_silent_worker_is_declared_dead_once, a_turn_of_a_dead_worker_is_refused, a_job_is_lost_only_so_often,
                 a_clock_that_went_back_delays_no_reclaim_by_more_than_a_lease, a_worker_that_leaves_gives_its_jobs_back,

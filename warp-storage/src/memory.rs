@@ -4,6 +4,7 @@
 //! backend of tests, and fit for work that may be lost with its process. Ended jobs are kept as long as the store lives.
 
 mod audit;
+mod cancelling;
 mod lines;
 mod reading;
 mod rows;
@@ -15,7 +16,6 @@ mod writing;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use tokio::sync::watch;
 use warp_policy::Timestamp;
 use warp_policy::ids::{JobId, WorkerId};
 
@@ -24,10 +24,10 @@ use self::tables::Tables;
 use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
 use crate::model::{
-    Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
-    Swept,
+    Cancelled, Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker,
+    Resolver, Sweep, Swept,
 };
-use crate::store::{CallersConnection, Changes, Storage, Store};
+use crate::store::{Announcements, CallersConnection, Changes, Storage, Store};
 
 /// A store in memory. Clones share it.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct Memory {
 struct Inner {
     clock: Arc<dyn Clock>,
     tables: Mutex<Tables>,
-    changes: watch::Sender<u64>,
+    announcements: Announcements,
 }
 
 impl Default for Memory {
@@ -59,7 +59,7 @@ impl Memory {
         let inner = Inner {
             clock: Arc::new(clock),
             tables: Mutex::new(Tables::default()),
-            changes: watch::Sender::new(0),
+            announcements: Announcements::default(),
         };
         Self {
             inner: Arc::new(inner),
@@ -117,9 +117,7 @@ impl Memory {
 
     /// Tells sleeping workers that there is something to see.
     fn announce(&self) {
-        self.inner
-            .changes
-            .send_modify(|changes| *changes = changes.wrapping_add(1));
+        self.inner.announcements.work();
     }
 }
 
@@ -130,7 +128,7 @@ impl Store for Memory {
     }
 
     fn changes(&self) -> Changes {
-        Changes::new(self.inner.changes.subscribe())
+        self.inner.announcements.listen()
     }
 
     async fn another(&self) -> Result<Storage, StoreError> {
@@ -224,6 +222,18 @@ impl Store for Memory {
             self.announce();
         }
         Ok(swept)
+    }
+
+    async fn cancel(&self, id: JobId) -> Result<Cancelled, StoreError> {
+        let (mut tables, now) = self.tables_now();
+        let cancelled = tables.cancel(id, now);
+        drop(tables);
+        match cancelled {
+            Cancelled::Deleted => self.announce(),
+            Cancelled::Stopping => self.inner.announcements.cancel(),
+            Cancelled::Ended | Cancelled::Unknown => {}
+        }
+        Ok(cancelled)
     }
 
     async fn job(&self, id: JobId) -> Result<Option<Job>, StoreError> {

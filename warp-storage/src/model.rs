@@ -10,6 +10,6 @@ pub use self::counters::{Counter, Counters};
 pub use self::dispatch::{
     Dispatch, Dispatched, End, Finished, Resolution, Resolver, Started, Unresolved,
 };
-pub use self::job::{Job, JobFilter, JobState, NewJob, Ready, Waiting};
+pub use self::job::{Cancelled, Job, JobFilter, JobState, NewJob, Ready, Waiting};
 pub use self::log::{Event, LogEntry};
 pub use self::worker::{NewWorker, Sweep, Swept};

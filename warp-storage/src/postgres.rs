@@ -20,6 +20,7 @@
 //! Nothing hangs on a session: no setting outlives its transaction, and locks are rows. The tables are described where they are made, in
 //! `migrations/0001_tables.sql`.
 
+mod cancelling;
 mod changes;
 mod enqueue;
 mod error;
@@ -45,7 +46,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use sqlx::PgPool;
-use tokio::sync::watch;
 use warp_policy::admission::KeyId;
 use warp_policy::ids::{JobId, WorkerId};
 
@@ -59,11 +59,11 @@ use self::time::Time;
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::model::{
-    Counters, Dispatch, Dispatched, Finished, Job, JobFilter, LogEntry, NewJob, NewWorker,
-    Resolver, Sweep, Swept,
+    Cancelled, Counters, Dispatch, Dispatched, Finished, Job, JobFilter, LogEntry, NewJob,
+    NewWorker, Resolver, Sweep, Swept,
 };
 use crate::sql::sweeping::Cursors;
-use crate::store::{CallersConnection, Changes, Storage, Store};
+use crate::store::{Announcements, CallersConnection, Changes, Storage, Store};
 
 /// How many connections the store of a thread of its own opens at most.
 const OF_ANOTHER: u32 = 2;
@@ -96,7 +96,7 @@ struct Inner {
     pool: PgPool,
     time: Time,
     counts: Arc<Counts>,
-    changes: watch::Sender<u64>,
+    announcements: Announcements,
     notices: Notices,
     /// Keys that have a row, or had one.
     known_keys: Mutex<HashSet<KeyId>>,
@@ -174,8 +174,13 @@ impl Inner {
 
     /// Tells sleeping workers of this process that there is something to see.
     fn announce(&self) {
-        self.changes
-            .send_modify(|changes| *changes = changes.wrapping_add(1));
+        self.announcements.work();
+    }
+
+    /// Tells sleeping workers of this process that they may have missed anything.
+    fn catch_up(&self) {
+        self.announce();
+        self.announcements.cancel();
     }
 
     /// Has the next turn report a job that failed because of its row.
@@ -210,7 +215,7 @@ impl Store for Postgres {
     }
 
     fn changes(&self) -> Changes {
-        Changes::new(self.inner.changes.subscribe())
+        self.inner.announcements.listen()
     }
 
     async fn another(&self) -> Result<Storage, StoreError> {
@@ -281,6 +286,16 @@ impl Store for Postgres {
             self.inner.announce_to_all();
         }
         Ok(swept)
+    }
+
+    async fn cancel(&self, id: JobId) -> Result<Cancelled, StoreError> {
+        let cancelled = self.inner.cancel(id).await?;
+        match cancelled {
+            Cancelled::Deleted => self.inner.announce_to_all(),
+            Cancelled::Stopping => self.inner.announcements.cancel(),
+            Cancelled::Ended | Cancelled::Unknown => {}
+        }
+        Ok(cancelled)
     }
 
     async fn job(&self, id: JobId) -> Result<Option<Job>, StoreError> {

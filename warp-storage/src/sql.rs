@@ -2,6 +2,7 @@
 //! How it is read, locked and written is each backend's own.
 
 pub(crate) mod agenda;
+pub(crate) mod cancelling;
 pub(crate) mod decided;
 pub(crate) mod documents;
 pub(crate) mod ends;

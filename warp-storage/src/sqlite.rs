@@ -5,6 +5,7 @@
 //!
 //! The tables, all named `warp_…`, are described where they are made, in `migrations/0001_tables.sql`.
 
+mod cancelling;
 mod changes;
 mod enqueue;
 mod error;
@@ -29,7 +30,7 @@ use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use sqlx::SqlitePool;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
 use warp_policy::ids::{JobId, WorkerId};
 
@@ -40,11 +41,11 @@ use self::writer::Writer;
 use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
 use crate::model::{
-    Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
-    Swept,
+    Cancelled, Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker,
+    Resolver, Sweep, Swept,
 };
 use crate::sql::sweeping::Cursors;
-use crate::store::{CallersConnection, Changes, Storage, Store};
+use crate::store::{Announcements, CallersConnection, Changes, Storage, Store};
 
 /// A transaction of a caller's on the file; see [`Sqlite::begin`].
 pub type SqliteTransaction = sqlx::SqliteTransaction<'static>;
@@ -76,7 +77,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     writer: Writer,
     pool: SqlitePool,
-    changes: watch::Sender<u64>,
+    announcements: Announcements,
     watcher: std::sync::Mutex<Option<AbortHandle>>,
     /// What SQLite had counted of the commits of others when that was looked at last.
     seen_version: AtomicI64,
@@ -162,7 +163,7 @@ impl Inner {
             clock,
             writer,
             pool,
-            changes: watch::Sender::new(0),
+            announcements: Announcements::default(),
             watcher: std::sync::Mutex::default(),
             seen_version: AtomicI64::default(),
             cursors: Mutex::default(),
@@ -172,8 +173,7 @@ impl Inner {
 
     /// Tells sleeping workers of this process that there is something to see.
     fn announce(&self) {
-        self.changes
-            .send_modify(|changes| *changes = changes.wrapping_add(1));
+        self.announcements.work();
     }
 
     /// Has the next turn report a job that failed because of its row.
@@ -220,7 +220,7 @@ impl Store for Sqlite {
 
     fn changes(&self) -> Changes {
         changes::watch(&self.inner);
-        Changes::new(self.inner.changes.subscribe())
+        self.inner.announcements.listen()
     }
 
     async fn another(&self) -> Result<Storage, StoreError> {
@@ -283,6 +283,16 @@ impl Store for Sqlite {
             self.inner.announce();
         }
         Ok(swept)
+    }
+
+    async fn cancel(&self, id: JobId) -> Result<Cancelled, StoreError> {
+        let cancelled = self.inner.cancel(id).await?;
+        match cancelled {
+            Cancelled::Deleted => self.inner.announce(),
+            Cancelled::Stopping => self.inner.announcements.cancel(),
+            Cancelled::Ended | Cancelled::Unknown => {}
+        }
+        Ok(cancelled)
     }
 
     async fn job(&self, id: JobId) -> Result<Option<Job>, StoreError> {

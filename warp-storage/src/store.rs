@@ -13,8 +13,8 @@ use warp_policy::ids::{JobId, WorkerId};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::model::{
-    Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
-    Swept,
+    Cancelled, Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker,
+    Resolver, Sweep, Swept,
 };
 
 /// A backend. Every call is one transaction: it takes effect as a whole or not at all, also when its future is dropped.
@@ -66,6 +66,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Declares silent workers dead and gives their jobs back (R80), repairs lost wake-ups (R44) and forgets idle limiters (R68).
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError>;
 
+    /// Cancels a job: one that does not run ends at once and never will; one that runs ends as soon as its handler has, for which its
+    /// worker is told to stop it. Cancelling a job that has ended, or was cancelled before, changes nothing.
+    async fn cancel(&self, id: JobId) -> Result<Cancelled, StoreError>;
+
     /// One job.
     async fn job(&self, id: JobId) -> Result<Option<Job>, StoreError>;
 
@@ -108,18 +112,68 @@ impl Deref for Storage {
 
 /// Tells when something happened in a store.
 #[derive(Clone, Debug)]
-pub struct Changes(watch::Receiver<u64>);
+pub struct Changes {
+    work: watch::Receiver<u64>,
+    cancels: watch::Receiver<u64>,
+}
 
 impl Changes {
-    pub(crate) fn new(changes: watch::Receiver<u64>) -> Self {
-        Self(changes)
+    /// Waits until there may be something to do for a worker with room, since the last call. Several changes are reported once. Cancel safe.
+    pub async fn changed(&mut self) {
+        next(&mut self.work).await;
     }
 
-    /// Waits for a change since the last call. Several changes are reported once. Cancel safe.
-    pub async fn changed(&mut self) {
-        if self.0.changed().await.is_err() {
-            // The store is gone; nothing will ever change again.
-            std::future::pending::<()>().await;
+    /// Waits until a running job may have been cancelled, since the last call, which concerns a worker without room as well. Cancel safe.
+    pub async fn cancelled(&mut self) {
+        next(&mut self.cancels).await;
+    }
+}
+
+async fn next(changes: &mut watch::Receiver<u64>) {
+    if changes.changed().await.is_err() {
+        // The store is gone; nothing will ever change again.
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Where a backend announces changes to the workers of its process.
+#[derive(Debug)]
+pub(crate) struct Announcements {
+    work: watch::Sender<u64>,
+    cancels: watch::Sender<u64>,
+}
+
+impl Default for Announcements {
+    fn default() -> Self {
+        Self {
+            work: watch::Sender::new(0),
+            cancels: watch::Sender::new(0),
         }
+    }
+}
+
+impl Announcements {
+    pub(crate) fn listen(&self) -> Changes {
+        Changes {
+            work: self.work.subscribe(),
+            cancels: self.cancels.subscribe(),
+        }
+    }
+
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn is_heard(&self) -> bool {
+        self.work.receiver_count() > 0
+    }
+
+    /// There may be something to do.
+    pub(crate) fn work(&self) {
+        self.work
+            .send_modify(|changes| *changes = changes.wrapping_add(1));
+    }
+
+    /// A running job was cancelled.
+    pub(crate) fn cancel(&self) {
+        self.cancels
+            .send_modify(|changes| *changes = changes.wrapping_add(1));
     }
 }

@@ -28,7 +28,7 @@ const MAX_DELAY: Duration = Duration::from_secs(5);
 pub(super) struct Dispatcher {
     pub(super) storage: Storage,
     pub(super) clock: Arc<dyn Clock>,
-    changes: Changes,
+    pub(super) changes: Changes,
     handlers: Arc<Handlers>,
     pub(super) settings: Settings,
     pub(super) worker: WorkerId,
@@ -68,7 +68,7 @@ impl Dispatcher {
             changes,
             worker,
             pulse,
-            running: Running::new(Arc::clone(&handlers), settings.retry),
+            running: Running::new(Arc::clone(&handlers), settings.retry, storage.clock()),
             finished: Vec::new(),
             turn: 0,
             fetch: 0,
@@ -158,6 +158,9 @@ impl Dispatcher {
         for (job, error) in dispatched.failed {
             tracing::warn!(%job, error, "a job cannot be judged, and failed");
         }
+        for job in dispatched.cancelled {
+            self.running.cancel_job(job);
+        }
         let started = dispatched.started.len();
         // Where most of what was read could only be put in line, more is read, so that this is over soon.
         let reads_more = dispatched.refused > started;
@@ -183,7 +186,7 @@ impl Dispatcher {
         }
     }
 
-    /// Sleeps until a turn can do something. Without room only the end of a handler helps.
+    /// Sleeps until a turn can do something. Without room that is only when a handler ends, or has to be stopped.
     async fn sleep(&mut self, until: Option<Sleep>) -> Next {
         let has_room = self.running.len() < self.settings.concurrency;
         if !self.finished.is_empty() {
@@ -192,6 +195,7 @@ impl Dispatcher {
         tokio::select! {
             Some(finished) = self.running.next() => self.finished.push(finished),
             () = self.changes.changed(), if has_room => {}
+            () = self.changes.cancelled() => {}
             () = or_never(until), if has_room => {}
             () = self.pulse.wait() => {
                 if let Err(error) = self.pulse.beat().await {
@@ -214,7 +218,8 @@ impl Dispatcher {
     async fn recover(&mut self, error: StoreError, trouble: &mut ExponentialBackoff) -> Next {
         tracing::warn!(%error, worker = %self.worker, "a dispatch turn failed; it is tried again");
         if matches!(error, StoreError::WorkerGone { .. }) {
-            self.running = Running::new(Arc::clone(&self.handlers), self.settings.retry);
+            let (handlers, clock) = (Arc::clone(&self.handlers), Arc::clone(&self.clock));
+            self.running = Running::new(handlers, self.settings.retry, clock);
             self.finished.clear();
             match register(&self.storage, &self.handlers, &self.settings).await {
                 Ok(worker) => {

@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
+use warp_policy::ids::JobId;
+use warp_storage::clock::Clock;
 use warp_storage::model::{End, Finished, Started};
 
 use super::lease::Stop;
@@ -12,11 +15,15 @@ use crate::handlers::{Handlers, Outcome};
 use crate::job_context::JobContext;
 use crate::retry::Retry;
 
+/// How long a handler that was told to stop has before it is dropped.
+pub(super) const CANCEL_NOTICE: Duration = Duration::from_secs(1);
+
 /// The handlers that run, each as a task. Dropping it aborts them.
 #[derive(Debug)]
 pub(super) struct Running {
     handlers: Arc<Handlers>,
     retry: Retry,
+    clock: Arc<dyn Clock>,
     tasks: JoinSet<Option<Outcome>>,
     jobs: HashMap<Id, Attempt>,
 }
@@ -26,13 +33,16 @@ pub(super) struct Running {
 struct Attempt {
     started: Started,
     cancelled: CancellationToken,
+    /// Its job was cancelled: it is dropped some time after it was told.
+    deleted: CancellationToken,
 }
 
 impl Running {
-    pub(super) fn new(handlers: Arc<Handlers>, retry: Retry) -> Self {
+    pub(super) fn new(handlers: Arc<Handlers>, retry: Retry, clock: Arc<dyn Clock>) -> Self {
         Self {
             handlers,
             retry,
+            clock,
             tasks: JoinSet::new(),
             jobs: HashMap::new(),
         }
@@ -64,10 +74,22 @@ impl Running {
             cancelled: cancelled.clone(),
         };
         let run = handler.run(std::mem::take(&mut started.payload), context);
-        let task = self
-            .tasks
-            .spawn(stop.aborted.run_until_cancelled_owned(run));
-        self.jobs.insert(task.id(), Attempt { started, cancelled });
+        let deleted = CancellationToken::new();
+        let notice = after_notice(deleted.clone(), Arc::clone(&self.clock));
+        let task = self.tasks.spawn(async move {
+            tokio::select! {
+                biased;
+                () = stop.aborted.cancelled() => None,
+                () = notice => None,
+                outcome = run => Some(outcome),
+            }
+        });
+        let attempt = Attempt {
+            started,
+            cancelled,
+            deleted,
+        };
+        self.jobs.insert(task.id(), attempt);
         None
     }
 
@@ -81,6 +103,15 @@ impl Running {
     pub(super) fn try_next(&mut self) -> Option<Finished> {
         let ended = self.tasks.try_join_next_with_id()?;
         Some(self.finish(ended))
+    }
+
+    /// Tells the handler of a cancelled job to stop, and drops it a moment later.
+    pub(super) fn cancel_job(&self, job: JobId) {
+        let mut attempts = self.jobs.values();
+        if let Some(attempt) = attempts.find(|attempt| attempt.started.job == job) {
+            attempt.cancelled.cancel();
+            attempt.deleted.cancel();
+        }
     }
 
     /// Tells the handlers to stop.
@@ -101,8 +132,9 @@ impl Running {
     )]
     fn finish(&mut self, ended: Result<(Id, Option<Outcome>), JoinError>) -> Finished {
         let id = ended.as_ref().map_or_else(JoinError::id, |&(id, _)| id);
-        let Attempt { started, cancelled } =
-            self.jobs.remove(&id).expect("every task belongs to a job");
+        let Attempt {
+            started, cancelled, ..
+        } = self.jobs.remove(&id).expect("every task belongs to a job");
         let failed = |error| match self.retry.delay_after(started.attempt) {
             Some(after) => End::Retry { error, after },
             None => End::Failed { error },
@@ -128,4 +160,10 @@ impl Running {
             end,
         }
     }
+}
+
+/// Ends some time after the job was cancelled.
+async fn after_notice(deleted: CancellationToken, clock: Arc<dyn Clock>) {
+    deleted.cancelled().await;
+    clock.sleep(CANCEL_NOTICE).await;
 }

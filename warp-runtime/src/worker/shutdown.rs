@@ -1,15 +1,11 @@
 //! The end of a worker.
 
-use std::time::Duration;
-
 use warp_storage::StoreError;
 use warp_storage::clock::Sleep;
 
 use super::WorkerError;
 use super::dispatch::{Dispatcher, trouble};
-
-/// How long a cancelled handler has before it is dropped.
-const CANCEL_NOTICE: Duration = Duration::from_secs(1);
+use super::running::CANCEL_NOTICE;
 
 /// How often the last results are tried to be written.
 const STOP_ATTEMPTS: usize = 5;
@@ -47,6 +43,7 @@ impl Dispatcher {
                     }
                     continue;
                 }
+                () = self.changes.cancelled() => {}
                 () = &mut limit => return,
             }
             if let Err(error) = self.take_turn(false).await {

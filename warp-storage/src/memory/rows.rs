@@ -28,6 +28,7 @@ pub(super) struct JobRow {
     pub(super) lost: u32,
     pub(super) enqueued_at: Timestamp,
     pub(super) admitted_at: Option<Timestamp>,
+    pub(super) cancelled_at: Option<Timestamp>,
     pub(super) ended_at: Option<Timestamp>,
     pub(super) error: Option<String>,
     /// The keys of which it holds a slot while it runs (R52). Its stamp does not free them: that may have been damaged meanwhile.

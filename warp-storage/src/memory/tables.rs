@@ -103,6 +103,7 @@ impl Tables {
             lost: 0,
             enqueued_at: now,
             admitted_at: None,
+            cancelled_at: None,
             ended_at: None,
             error: None,
             holds: Vec::new(),
@@ -211,6 +212,7 @@ impl Tables {
             (_, JobState::Succeeded) => Some(Counter::Succeeded),
             (_, JobState::Failed) => Some(Counter::Failed),
             (Event::Skipped(refusal), _) => Some(super::writing::skip_counter(refusal)),
+            (Event::Cancelled, _) => Some(Counter::DeletedCancelled),
             _ => None,
         };
         let error = match &event {
@@ -380,6 +382,7 @@ impl Tables {
             },
             enqueued_at: row.enqueued_at,
             admitted_at: row.admitted_at,
+            cancelled_at: row.cancelled_at,
             ended_at: row.ended_at,
             error: row.error.clone(),
         }

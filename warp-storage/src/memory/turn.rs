@@ -28,6 +28,7 @@ impl Tables {
         self.touch(turn.worker, now)?;
         self.notice_clock(now);
         self.operations.turns += 1;
+        let cancelled = turn.still_running(self.cancelled_of(turn.worker));
         let mut freed = BTreeMap::new();
         let mut stale = Vec::new();
         let mut comes_back = false;
@@ -35,7 +36,8 @@ impl Tables {
             if !self.finish(finished, turn.worker, now, &mut freed) {
                 stale.push(finished.job);
             }
-            comes_back |= matches!(finished.end, End::Retry { .. } | End::Returned);
+            let comes_back_then = matches!(finished.end, End::Retry { .. } | End::Returned);
+            comes_back |= comes_back_then && !self.is_cancelled(finished.job);
         }
 
         let fleet = self.fleet(turn.worker, now);
@@ -113,6 +115,7 @@ impl Tables {
                 refused,
                 failed,
                 stale,
+                cancelled,
                 next_at,
             },
             others_care,
@@ -161,6 +164,10 @@ impl Tables {
                     Event::Failed { error },
                 );
             }
+            End::Retry { error, .. } if self.is_cancelled(finished.job) => {
+                self.write_job(finished.job, |row| row.error = Some(error));
+                self.end_cancelled(finished.job, Some(worker), now);
+            }
             End::Retry { error, after } => {
                 let place = now.plus(after);
                 self.write_job(finished.job, |row| {
@@ -180,8 +187,11 @@ impl Tables {
         true
     }
 
-    /// Puts a job back with its place, as if it had not started (R83).
+    /// Puts a job back with its place, as if it had not started (R83); a cancelled one ends.
     pub(super) fn give_back(&mut self, job: JobId, worker: Option<WorkerId>, now: Timestamp) {
+        if self.is_cancelled(job) {
+            return self.end_cancelled(job, worker, now);
+        }
         self.write_job(job, |row| {
             row.phase = Phase::Enqueued;
             row.attempts = row.attempts.saturating_sub(1);

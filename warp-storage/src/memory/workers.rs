@@ -147,7 +147,9 @@ impl Tables {
                 event,
             });
         });
-        if lost >= sweep.max_lost {
+        if self.is_cancelled(job) {
+            self.end_cancelled(job, None, now);
+        } else if lost >= sweep.max_lost {
             let error = format!(
                 "its worker died {lost} times; at most {} are allowed",
                 sweep.max_lost

@@ -20,6 +20,8 @@ pub enum Counter {
     DeletedConcurrency,
     /// Jobs that a rate limit skipped.
     DeletedRatelimit,
+    /// Jobs that were cancelled.
+    DeletedCancelled,
     /// Jobs that a concurrency policy put in line.
     RequeuedConcurrency,
     /// Jobs that a rate limit put in line.
@@ -34,6 +36,7 @@ impl fmt::Display for Counter {
             Self::Retried => "retried",
             Self::DeletedConcurrency => "deleted-concurrency",
             Self::DeletedRatelimit => "deleted-ratelimit",
+            Self::DeletedCancelled => "deleted-cancelled",
             Self::RequeuedConcurrency => "requeued-concurrency",
             Self::RequeuedRatelimit => "requeued-ratelimit",
         })
@@ -50,9 +53,11 @@ impl Counters {
         self.0.get(&counter).copied().unwrap_or(0)
     }
 
-    /// Jobs that a policy ended: the sum of its reasons.
+    /// Jobs that ended without a result: the sum of its reasons.
     pub fn deleted(&self) -> u64 {
-        self.get(Counter::DeletedConcurrency) + self.get(Counter::DeletedRatelimit)
+        self.get(Counter::DeletedConcurrency)
+            + self.get(Counter::DeletedRatelimit)
+            + self.get(Counter::DeletedCancelled)
     }
 
     /// Jobs that a policy put in line: the sum of its reasons.

@@ -23,6 +23,15 @@ pub struct Dispatch {
     pub fetch: usize,
 }
 
+impl Dispatch {
+    /// Of the worker's cancelled jobs, those that still run.
+    pub(crate) fn still_running(&self, mut cancelled: Vec<JobId>) -> Vec<JobId> {
+        cancelled.retain(|&job| self.finished.iter().all(|finished| finished.job != job));
+        cancelled.sort_unstable();
+        cancelled
+    }
+}
+
 /// An attempt that ended.
 #[derive(Clone, Debug)]
 pub struct Finished {
@@ -34,7 +43,8 @@ pub struct Finished {
     pub end: End,
 }
 
-/// How an attempt ended.
+/// How an attempt ended. Where a job was cancelled meanwhile, [`Retry`](Self::Retry) and [`Returned`](Self::Returned) end it as `Deleted`:
+/// it never becomes ready again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
@@ -98,6 +108,8 @@ pub struct Dispatched {
     pub failed: Vec<(JobId, String)>,
     /// Results that came under a claim that is no longer theirs, and changed nothing.
     pub stale: Vec<JobId>,
+    /// Jobs of this worker that were cancelled while they run: their handlers have to stop. They are named by every turn until they end.
+    pub cancelled: Vec<JobId>,
     /// When the next turn can start something without anything else happening; not after `now` means at once.
     pub next_at: Option<Timestamp>,
 }

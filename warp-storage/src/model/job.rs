@@ -55,7 +55,7 @@ pub enum JobState {
     Succeeded,
     /// Ended after its last attempt, or with an error that no attempt can help.
     Failed,
-    /// Ended without a result: skipped by a policy, or deleted.
+    /// Ended without a result: skipped by a policy, or cancelled.
     Deleted,
 }
 
@@ -113,6 +113,8 @@ pub struct Job {
     pub enqueued_at: Timestamp,
     /// The admission instant of its last start (R49).
     pub admitted_at: Option<Timestamp>,
+    /// When it was cancelled; one that runs ends when its handler has.
+    pub cancelled_at: Option<Timestamp>,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
     /// Why its last attempt failed.
@@ -126,6 +128,20 @@ pub struct Waiting {
     pub key: KeyId,
     /// When the lane is due, where that is known.
     pub next_at: Option<Timestamp>,
+}
+
+/// What came of cancelling a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there is nothing else to find")]
+pub enum Cancelled {
+    /// It did not run, and never will.
+    Deleted,
+    /// It runs. Its worker is told to stop the handler, and the job ends when that has stopped; its slots are held until then.
+    Stopping,
+    /// It had ended before. Nothing was changed.
+    Ended,
+    /// There is no such job.
+    Unknown,
 }
 
 /// Which jobs to list; they come by ascending id.

@@ -55,6 +55,10 @@ pub enum Event {
     },
     /// It went back to the queue through no fault of its own; no attempt was used (R83).
     Returned,
+    /// It was cancelled while it ran; its handler is told to stop.
+    Stopping,
+    /// It was cancelled, and ends.
+    Cancelled,
     /// Its worker died; it went back to the queue, or failed where that happened too often (R80, R84).
     Lost {
         /// The worker.
@@ -79,6 +83,8 @@ impl fmt::Display for Event {
             }
             Self::Failed { error } => write!(f, "failed: {error}"),
             Self::Returned => write!(f, "returned to the queue"),
+            Self::Stopping => write!(f, "cancelled; its handler is told to stop"),
+            Self::Cancelled => write!(f, "cancelled"),
             Self::Lost { worker, together } => {
                 write!(f, "lost with worker {worker}, one of {together} jobs")
             }

@@ -37,7 +37,7 @@ struct Seen {
 /// What is seen now; `None` once the store is gone.
 async fn look(inner: &Weak<Inner>, before: Seen) -> Option<Seen> {
     let inner = inner.upgrade()?;
-    if inner.changes.receiver_count() == 0 {
+    if !inner.announcements.is_heard() {
         return Some(before);
     }
     // A server in trouble is found to be so by those who use it.
@@ -46,7 +46,7 @@ async fn look(inner: &Weak<Inner>, before: Seen) -> Option<Seen> {
     };
     let is_new = before.last_line != Some(last_line);
     if is_new || before.was_new {
-        inner.announce();
+        inner.catch_up();
     }
     Some(Seen {
         last_line: Some(last_line),

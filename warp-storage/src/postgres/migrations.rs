@@ -14,10 +14,16 @@ struct Migration {
 }
 
 /// All steps; the first has the number 1.
-const MIGRATIONS: &[Migration] = &[Migration {
-    sql: include_str!("migrations/0001_tables.sql"),
-    serves_from: 1,
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        sql: include_str!("migrations/0001_tables.sql"),
+        serves_from: 1,
+    },
+    Migration {
+        sql: include_str!("migrations/0002_ends.sql"),
+        serves_from: 1,
+    },
+];
 
 /// The number that stands before the schema's own in the lock that migrating programs take: "warp".
 const LOCK: i32 = 0x7761_7270;

@@ -11,7 +11,8 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::Inner;
-use super::session::{Statement, statement};
+use super::error::PostgresError;
+use super::session::{Session, Statement, statement};
 use crate::clock::{Clock, SystemClock};
 
 /// How long after a lost connection another one is tried.
@@ -19,6 +20,9 @@ const RECONNECTS_AFTER: Duration = Duration::from_secs(1);
 
 /// Nobody's name: for what everybody should hear, the sender too.
 const TO_ALL: &str = "";
+
+/// What is said instead of a name when a running job was cancelled.
+const CANCEL: &str = "cancel";
 
 /// What a store tells others, and hears from them.
 #[derive(Debug)]
@@ -63,6 +67,14 @@ impl Inner {
     /// A notice that is sent when the transaction in which it is executed commits.
     pub(super) fn notice_to_all(&self) -> Option<Statement> {
         self.options.notifies().then(|| self.notice(TO_ALL))
+    }
+
+    /// Tells all workers, once the transaction commits, that a running job was cancelled.
+    pub(super) async fn tell_of_cancel(&self, session: &mut Session) -> Result<(), PostgresError> {
+        if self.options.notifies() {
+            session.execute(self.notice(CANCEL)).await?;
+        }
+        Ok(())
     }
 
     fn notice(&self, sender: &str) -> Statement {
@@ -124,16 +136,19 @@ impl Ear {
                     let Some(inner) = self.inner.upgrade() else {
                         return;
                     };
-                    // None stands for a connection that was lost, and is there again: what was told in between is not told twice.
-                    if notice.is_none_or(|notice| notice.payload() != inner.notices.name) {
-                        inner.announce();
+                    match notice {
+                        Some(notice) if notice.payload() == CANCEL => inner.announcements.cancel(),
+                        Some(notice) if notice.payload() == inner.notices.name => {}
+                        Some(_) => inner.announce(),
+                        // A connection was lost, and is there again: what was told in between is not told twice.
+                        None => inner.catch_up(),
                     }
                 }
             }
             SystemClock.sleep(RECONNECTS_AFTER).await;
             listener = self.listen().await.ok();
             if let (Some(_), Some(inner)) = (&listener, self.inner.upgrade()) {
-                inner.announce();
+                inner.catch_up();
             }
         }
     }

@@ -13,7 +13,7 @@ use super::session::{Limits, Session, statement};
 use super::turn::{Outcome, Taking};
 use crate::model::Finished;
 use crate::sql::documents::json;
-use crate::sql::ends::{EndRow, Ended, end_rows};
+use crate::sql::ends::{EndRow, Ended, Written, end_rows};
 use crate::sql::log::LogLines;
 
 /// How long a turn waits for a key of an attempt that ended (R86). PostgreSQL counts for each row: keys that others give back in time are
@@ -24,7 +24,10 @@ const PATIENCE: Duration = Duration::from_millis(50);
 #[derive(Debug, Deserialize)]
 struct Opening {
     is_registered: bool,
-    ended: BTreeSet<JobId>,
+    #[serde(flatten)]
+    written: Written,
+    /// Those whose rows somebody else was changing.
+    contended: BTreeSet<JobId>,
     #[serde(flatten)]
     locks: Locks,
 }
@@ -54,16 +57,16 @@ impl Taking<'_> {
             return Ok(Outcome::Missing(opening.locks.missing));
         }
         let locked = opening.locks.locked;
-        let (finished, left): (Vec<&Finished>, Vec<&Finished>) = self
-            .dispatch
-            .finished
-            .iter()
-            .partition(|finished| self.keys_of(finished.job).all(|key| locked.contains(key)));
+        let (finished, left): (Vec<&Finished>, Vec<&Finished>) =
+            self.dispatch.finished.iter().partition(|finished| {
+                let mut keys = self.keys_of(finished.job);
+                keys.all(|key| locked.contains(key)) && !opening.contended.contains(&finished.job)
+            });
         let mut log = LogLines::default();
         let worker = self.dispatch.worker;
         let ended = Ended::of(
             finished,
-            opening.ended,
+            opening.written,
             &self.held,
             worker,
             self.now,

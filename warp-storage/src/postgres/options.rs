@@ -209,7 +209,7 @@ impl Unopened {
             time: Time::new(self.options.clock.clone()),
             counts: Arc::default(),
             options: self.options,
-            changes: tokio::sync::watch::Sender::new(0),
+            announcements: crate::store::Announcements::default(),
             known_keys: std::sync::Mutex::default(),
             left_ends: std::sync::Mutex::default(),
             unreported: std::sync::Mutex::default(),

@@ -35,8 +35,8 @@ statements! {
     // A turn, in its order.
     peek: "routes" "moment" "unbounded" "ready_or_due" "fetch" "peek" "agenda" "end";
     limiters_insert: "limiters_insert";
-    opening_that_waits: "opening" "asked_by_worker" "locked_waiting" "moment" "ends" "locks";
-    opening_at_once: "opening" "asked_by_worker" "locked_at_once" "moment" "ends" "locks";
+    opening_that_waits: "opening" "asked_by_worker" "locked_waiting" "moment" "ends" "row_waiting" "ends_end" "locks";
+    opening_at_once: "opening" "asked_by_worker" "locked_at_once" "moment" "ends" "row_at_once" "ends_end" "locks";
     due: "routes" "moment" "lanes" "ready" "fetch" "taken" "due" "workers" "due_end";
     lock_at_once: "asked" "locked_at_once" "document" "locks";
     keys: "keys" "moment" "keys_end" "lane" "keys_line" "lane" "keys_lanes" "lane" "keys_judged" "workers" "end";
@@ -51,6 +51,10 @@ statements! {
     is_there: "is_there";
     enqueue: "enqueue" "moment" "enqueue_end";
     notify: "notify";
+    // Jobs that are cancelled.
+    cancelling: "only_moment" "cancelling";
+    worker_share: "worker_share";
+    cancel: "cancel";
     // Workers.
     register: "only_moment" "register";
     workers: "instant" "now_and_workers" "workers" "end";

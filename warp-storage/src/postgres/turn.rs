@@ -27,6 +27,7 @@ pub(super) struct Taking<'a> {
     pub(super) dispatch: &'a Dispatch,
     pub(super) resolutions: &'a BTreeMap<JobId, Resolution>,
     pub(super) held: Vec<HeldSlot>,
+    pub(super) cancelled: Vec<JobId>,
     /// The instant of the ends.
     pub(super) now: Timestamp,
     /// Whether scheduled jobs have become ready.
@@ -80,7 +81,7 @@ impl Inner {
                 return Err(self.gone(worker));
             };
             if !calls && self.has_reported() {
-                return Ok(nothing_to_do(&peek.agenda, now));
+                return Ok(nothing_to_do(peek, now));
             }
             if went_back(peek.latest, now) {
                 self.notice_clock(now).await?;
@@ -99,6 +100,7 @@ impl Inner {
                 dispatch: &dispatch,
                 resolutions: &resolutions,
                 held: peek.held,
+                cancelled: dispatch.still_running(peek.cancelled),
                 now,
                 promotes: promotes && dispatch.room > 0,
                 lease,

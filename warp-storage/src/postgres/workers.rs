@@ -194,7 +194,7 @@ impl Inner {
         let mut log = LogLines::default();
         let back = match sweep {
             Some(sweep) => lost(running, worker.id, sweep, now, &mut log),
-            None => returned(running, worker.id, &mut log),
+            None => returned(running, worker.id, now, &mut log),
         };
         let give_back = statement(&self.statements.give_back)
             .bind(worker.id.get())

@@ -192,6 +192,7 @@ impl Taking<'_> {
                 refused: plan.waits.len() + plan.skips.len(),
                 failed: reading.failed,
                 stale: ended.stale,
+                cancelled: self.cancelled.clone(),
                 next_at,
             },
             others_care,

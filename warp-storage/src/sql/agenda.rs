@@ -37,14 +37,15 @@ pub(crate) fn went_back(latest: Timestamp, now: Timestamp) -> bool {
     now.plus_micros(CLOCK_TOLERANCE_MICROS) < latest
 }
 
-pub(crate) fn nothing_to_do(agenda: &Agenda, now: Timestamp) -> Dispatched {
+pub(crate) fn nothing_to_do(peek: Peek, now: Timestamp) -> Dispatched {
     Dispatched {
         now,
         started: Vec::new(),
         refused: 0,
         failed: Vec::new(),
         stale: Vec::new(),
-        next_at: agenda.next_at(now),
+        cancelled: peek.cancelled,
+        next_at: peek.agenda.next_at(now),
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Peek {
     #[serde(default)]
     pub(crate) stamps: Vec<String>,
     pub(crate) held: Vec<HeldSlot>,
+    /// What this worker still runs although it was cancelled.
+    pub(crate) cancelled: Vec<JobId>,
     pub(crate) agenda: Agenda,
 }
 
@@ -224,6 +226,8 @@ pub(crate) struct RunningJobs {
 pub(crate) struct RunningJob {
     pub(crate) id: JobId,
     pub(crate) lost: u32,
+    #[serde(deserialize_with = "truth")]
+    pub(crate) is_cancelled: bool,
 }
 
 /// The part of the file that a sweep looks at.
@@ -256,7 +260,7 @@ pub(crate) fn rank(priority: i32) -> i64 {
 }
 
 /// SQLite's truth is a number.
-fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+pub(crate) fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Truth {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use warp_policy::Timestamp;
 use warp_policy::admission::KeyId;
 use warp_policy::ids::{ClaimId, JobId, WorkerId};
@@ -30,6 +30,20 @@ pub(crate) struct Ended {
     pub(crate) stale: Vec<JobId>,
     /// Whether one of them is ready again, now or later.
     pub(crate) comes_back: bool,
+}
+
+/// The attempts whose claims were still held.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Written {
+    pub(crate) ended: BTreeSet<JobId>,
+    /// Those that would have become ready again, had their jobs not been cancelled.
+    pub(crate) cancelled: BTreeSet<JobId>,
+}
+
+impl Written {
+    fn contains(&self, job: JobId) -> bool {
+        self.ended.contains(&job) || self.cancelled.contains(&job)
+    }
 }
 
 /// The rows to write, one for each claim.
@@ -86,24 +100,29 @@ fn end_row(finished: &Finished, now: Timestamp) -> EndRow<'_> {
 }
 
 impl Ended {
-    /// What came of the ends: `written` are those whose claims were still held. A result under another claim changes nothing (R81).
+    /// What came of the ends. A result under another claim than the one that is held changes nothing (R81).
     pub(crate) fn of<'a>(
         finished: impl IntoIterator<Item = &'a Finished>,
-        mut written: BTreeSet<JobId>,
+        mut written: Written,
         held: &[HeldSlot],
         worker: WorkerId,
         now: Timestamp,
         log: &mut LogLines,
     ) -> Self {
         let mut ended = Self::default();
-        for slot in held.iter().filter(|slot| written.contains(&slot.job)) {
+        for slot in held.iter().filter(|slot| written.contains(slot.job)) {
             *ended.freed.entry(slot.key.clone()).or_default() += 1;
         }
         let worker = Some(worker);
         for finished in finished {
             let job = finished.job;
-            ended.comes_back |= matches!(finished.end, End::Retry { .. } | End::Returned);
-            if !written.remove(&job) {
+            let comes_back = matches!(finished.end, End::Retry { .. } | End::Returned);
+            if written.cancelled.remove(&job) {
+                log.cancelled(job, worker);
+                continue;
+            }
+            ended.comes_back |= comes_back;
+            if !written.ended.remove(&job) {
                 ended.stale.push(job);
                 continue;
             }

@@ -14,28 +14,42 @@ pub(crate) struct Back {
     job: JobId,
     state: JobState,
     place: Option<Timestamp>,
+    /// The attempt that it takes back.
+    back: u32,
     lost: u32,
     error: Option<String>,
     ended_at: Option<Timestamp>,
 }
 
-/// A worker left: its jobs go back with their places, and no attempt was used (R83).
-pub(crate) fn returned(running: &RunningJobs, worker: WorkerId, log: &mut LogLines) -> Vec<Back> {
+/// A worker left: its jobs go back with their places, and no attempt was used (R83). Those that were cancelled end.
+pub(crate) fn returned(
+    running: &RunningJobs,
+    worker: WorkerId,
+    now: Timestamp,
+    log: &mut LogLines,
+) -> Vec<Back> {
     let back = running.jobs.iter().map(|job| {
-        log.add(job.id, Some(worker), &Event::Returned, None);
-        Back {
+        let goes_to = |state: JobState| Back {
             job: job.id,
-            state: JobState::Enqueued,
+            state,
             place: None,
+            back: u32::from(!state.is_final()),
             lost: 0,
             error: None,
-            ended_at: None,
+            ended_at: state.is_final().then_some(now),
+        };
+        if job.is_cancelled {
+            log.cancelled(job.id, Some(worker));
+            return goes_to(JobState::Deleted);
         }
+        log.add(job.id, Some(worker), &Event::Returned, None);
+        goes_to(JobState::Enqueued)
     });
     back.collect()
 }
 
-/// A worker died: its jobs become ready with a new place, or fail where that has happened too often (R80, R84).
+/// A worker died: its jobs become ready with a new place, or fail where that has happened too often (R80, R84). Those that were cancelled
+/// end.
 pub(crate) fn lost(
     running: &RunningJobs,
     worker: WorkerId,
@@ -47,16 +61,21 @@ pub(crate) fn lost(
     let back = running.jobs.iter().map(|job| {
         log.add(job.id, None, &Event::Lost { worker, together }, None);
         let lost = job.lost + 1;
-        let row = Back {
+        let goes_to = |state: JobState| Back {
             job: job.id,
-            state: JobState::Enqueued,
+            state,
             place: Some(now),
+            back: 1,
             lost: 1,
             error: None,
-            ended_at: None,
+            ended_at: state.is_final().then_some(now),
         };
+        if job.is_cancelled {
+            log.cancelled(job.id, None);
+            return goes_to(JobState::Deleted);
+        }
         if lost < sweep.max_lost {
-            return row;
+            return goes_to(JobState::Enqueued);
         }
         let error = format!(
             "its worker died {lost} times; at most {} are allowed",
@@ -64,10 +83,8 @@ pub(crate) fn lost(
         );
         log.failed(job.id, None, &error);
         Back {
-            state: JobState::Failed,
             error: Some(error),
-            ended_at: Some(now),
-            ..row
+            ..goes_to(JobState::Failed)
         }
     });
     back.collect()

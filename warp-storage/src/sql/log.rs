@@ -37,6 +37,11 @@ impl LogLines {
         });
     }
 
+    pub(crate) fn cancelled(&mut self, job: JobId, worker: Option<WorkerId>) {
+        let counter = Some(Counter::DeletedCancelled);
+        self.add(job, worker, &Event::Cancelled, counter);
+    }
+
     pub(crate) fn failed(&mut self, job: JobId, worker: Option<WorkerId>, error: &str) {
         let event = Event::Failed {
             error: error.to_owned(),

@@ -28,6 +28,7 @@ struct JobDocument {
     claim: Option<ClaimId>,
     enqueued_at: Timestamp,
     admitted_at: Option<Timestamp>,
+    cancelled_at: Option<Timestamp>,
     ended_at: Option<Timestamp>,
     explicit: String,
     stamp: Option<String>,
@@ -70,6 +71,7 @@ pub(crate) fn job(text: &str, now: Timestamp) -> Result<Job, String> {
         claim: row.worker.zip(row.claim),
         enqueued_at: row.enqueued_at,
         admitted_at: row.admitted_at,
+        cancelled_at: row.cancelled_at,
         ended_at: row.ended_at,
         error: row.error,
     })

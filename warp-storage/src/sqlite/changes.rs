@@ -41,7 +41,7 @@ pub(super) fn watch(inner: &Arc<Inner>) {
 /// not count.
 async fn look(inner: &Weak<Inner>) -> Option<()> {
     let inner = inner.upgrade()?;
-    if inner.changes.receiver_count() == 0 {
+    if !inner.announcements.is_heard() {
         return Some(());
     }
     // A file in trouble is found to be so by those who use it.
@@ -49,6 +49,7 @@ async fn look(inner: &Weak<Inner>) -> Option<()> {
     let before = inner.seen_version.swap(version, Ordering::Relaxed);
     if version != before && version != UNKNOWN {
         inner.announce();
+        inner.announcements.cancel();
     }
     Some(())
 }

@@ -15,10 +15,16 @@ struct Migration {
 }
 
 /// All steps; the first has the number 1.
-const MIGRATIONS: &[Migration] = &[Migration {
-    sql: include_str!("migrations/0001_tables.sql"),
-    serves_from: 1,
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        sql: include_str!("migrations/0001_tables.sql"),
+        serves_from: 1,
+    },
+    Migration {
+        sql: include_str!("migrations/0002_ends.sql"),
+        serves_from: 1,
+    },
+];
 
 /// What a file says of its schema.
 struct Found {

@@ -36,6 +36,9 @@ statements! {
     FILE_ID: "file_id";
     ENQUEUE: "enqueue" "file_id" "enqueue_end";
     ENQUEUE_LOG: "enqueue_log";
+    // Jobs that are cancelled.
+    CANCELLING: "cancelling";
+    CANCEL: "cancel";
     // Workers.
     REGISTER: "register";
     WORKERS: "select" "workers";

@@ -18,7 +18,7 @@ use crate::error::StoreError;
 use crate::model::{Dispatch, Dispatched, Resolution, Resolver};
 use crate::sql::agenda::{nothing_to_do, resolve, went_back};
 use crate::sql::documents::{HeldSlot, Peek, Presence, json};
-use crate::sql::ends::{Ended, end_rows};
+use crate::sql::ends::{Ended, Written, end_rows};
 use crate::sql::log::LogLines;
 
 /// A turn while it is taken.
@@ -27,6 +27,7 @@ pub(super) struct Taking<'a> {
     pub(super) now: Timestamp,
     pub(super) resolutions: BTreeMap<JobId, Resolution>,
     pub(super) held: Vec<HeldSlot>,
+    pub(super) cancelled: Vec<JobId>,
     /// The earliest place of a scheduled job.
     pub(super) scheduled: Option<Timestamp>,
     pub(super) inner: &'a Inner,
@@ -51,7 +52,7 @@ impl Inner {
             .calls_for_a_turn(&dispatch, now)
             .ok_or(StoreError::WorkerGone { worker })?;
         if !calls && self.has_reported() {
-            return Ok(nothing_to_do(&peek.agenda, now));
+            return Ok(nothing_to_do(peek, now));
         }
         let resolutions = resolve(peek.unresolved, resolver);
         let mut session = self.writer.begin().await?;
@@ -60,6 +61,7 @@ impl Inner {
             now: self.clock.now(),
             resolutions,
             held: peek.held,
+            cancelled: dispatch.still_running(peek.cancelled),
             scheduled: peek.agenda.scheduled,
             inner: self,
         };
@@ -127,13 +129,19 @@ impl Taking<'_> {
         let finished = &self.dispatch.finished;
         let statement = sqlx::query(ENDS)
             .bind(json(&end_rows(finished, self.now)))
-            .bind(self.dispatch.worker.get());
-        let mut written = BTreeSet::new();
+            .bind(self.dispatch.worker.get())
+            .bind(self.now.as_micros());
+        let mut written = Written::default();
         for row in session.rows(statement).await? {
-            let id: i64 = row
-                .try_get(0)
-                .map_err(|error| session.damaged(error.to_string()))?;
-            written.insert(JobId::new(id));
+            let id = row.try_get(0).map(JobId::new);
+            let (Ok(id), Ok(is_cancelled)) = (id, row.try_get::<bool, _>(1)) else {
+                return Err(session.damaged("an ended job has no id".to_owned()));
+            };
+            if is_cancelled {
+                written.cancelled.insert(id);
+            } else {
+                written.ended.insert(id);
+            }
         }
         let worker = self.dispatch.worker;
         Ok(Ended::of(

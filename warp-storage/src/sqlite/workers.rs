@@ -81,7 +81,7 @@ impl Inner {
             .document(sqlx::query(RUNNING).bind(worker.get()))
             .await?;
         let mut log = LogLines::default();
-        let back = returned(&running, worker, &mut log);
+        let back = returned(&running, worker, now, &mut log);
         remove(&mut session, &presence, row, &back, &log, now).await?;
         self.restore(&mut session, &running.keys, now).await?;
         session.commit().await?;

@@ -72,6 +72,7 @@ impl Taking<'_> {
             refused: plan.waits.len() + plan.skips.len(),
             failed,
             stale: ended.stale,
+            cancelled: self.cancelled.clone(),
             next_at: agenda.next_at(self.now),
         };
         Ok(Taken {

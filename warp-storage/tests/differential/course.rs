@@ -54,7 +54,10 @@ impl Course {
             83..85 => Step::Drain(self.somebody()),
             85..87 => Step::Deregister(self.somebody()),
             87..89 => Step::Heartbeat(self.somebody()),
-            89..94 => self.sweep(),
+            89..92 => self.sweep(),
+            92..94 if self.jobs > 0 => {
+                Step::Cancel(self.jobs - 1 - self.random.below(self.jobs.min(30)))
+            }
             94..96 => Step::List(self.filter()),
             96..98 if self.jobs > 0 => Step::Damage {
                 job: self.jobs - 1 - self.random.below(self.jobs.min(20)),

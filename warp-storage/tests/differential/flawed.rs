@@ -6,8 +6,8 @@ use std::time::Duration;
 use warp_policy::ids::{JobId, WorkerId};
 use warp_storage::conformance::{DAWN, Harness};
 use warp_storage::model::{
-    Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker, Resolver, Sweep,
-    Swept,
+    Cancelled, Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker,
+    Resolver, Sweep, Swept,
 };
 use warp_storage::store::{CallersConnection, async_trait};
 use warp_storage::{Changes, Clock, ManualClock, Memory, Storage, Store, StoreError};
@@ -23,18 +23,20 @@ pub(crate) enum Flaw {
     WakesLate,
     DrainsNobody,
     ForgetsToBury,
+    CancelsNobody,
     ForgetsLog,
     ForgetsCounters,
 }
 
 impl Flaw {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::LosesPriorities,
         Self::LosesReports,
         Self::StartsOneAtMost,
         Self::WakesLate,
         Self::DrainsNobody,
         Self::ForgetsToBury,
+        Self::CancelsNobody,
         Self::ForgetsLog,
         Self::ForgetsCounters,
     ];
@@ -47,6 +49,7 @@ impl Flaw {
             Self::StartsOneAtMost | Self::DrainsNobody => "started",
             Self::WakesLate => "next_at",
             Self::ForgetsToBury => "dead: [",
+            Self::CancelsNobody => "Cancelled",
             Self::ForgetsLog => "the log of job",
             Self::ForgetsCounters => "the counters",
         }
@@ -151,6 +154,13 @@ impl Store for FlawedStore {
         match self.flaw {
             Flaw::ForgetsToBury => Ok(Swept::default()),
             _ => self.memory.sweep(sweep).await,
+        }
+    }
+
+    async fn cancel(&self, id: JobId) -> Result<Cancelled> {
+        match self.flaw {
+            Flaw::CancelsNobody => Ok(Cancelled::Deleted),
+            _ => self.memory.cancel(id).await,
         }
     }
 

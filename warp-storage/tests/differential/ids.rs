@@ -96,6 +96,9 @@ impl Ids {
         for (job, _) in &mut turn.failed {
             *job = self.job(*job);
         }
+        for job in &mut turn.cancelled {
+            *job = self.job(*job);
+        }
         for job in &mut turn.stale {
             *job = self.job(*job);
         }

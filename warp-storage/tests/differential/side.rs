@@ -66,6 +66,10 @@ impl Side {
                 self.ids.started(&dispatched.started)?;
                 return Ok(Answer::Turn(self.ids.dispatched(dispatched)));
             }
+            &Step::Cancel(job) => {
+                let cancelled = self.store().cancel(self.ids.jobs[job]).await?;
+                return Ok(Answer::Cancelled(cancelled));
+            }
             &Step::Heartbeat(worker) => self.store().heartbeat(self.ids.workers[worker]).await?,
             &Step::Drain(worker) => self.store().drain(self.ids.workers[worker]).await?,
             &Step::Deregister(worker) => self.store().deregister(self.ids.workers[worker]).await?,

@@ -2,7 +2,9 @@
 
 use warp_policy::Timestamp;
 use warp_policy::ids::WorkerId;
-use warp_storage::model::{Dispatched, End, Job, JobFilter, NewJob, NewWorker, Sweep, Swept};
+use warp_storage::model::{
+    Cancelled, Dispatched, End, Job, JobFilter, NewJob, NewWorker, Sweep, Swept,
+};
 
 /// What happens. Jobs, workers and starts are counted from 0 in the order in which they came.
 #[derive(Clone, Debug)]
@@ -15,6 +17,7 @@ pub(crate) enum Step {
     },
     Register(NewWorker),
     Turn(Turn),
+    Cancel(usize),
     Heartbeat(usize),
     Drain(usize),
     Deregister(usize),
@@ -44,6 +47,7 @@ pub(crate) struct Report {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Done,
+    Cancelled(Cancelled),
     Gone(WorkerId),
     Turn(Dispatched),
     Swept(Swept),

@@ -17,4 +17,6 @@ SELECT json_build_object(
         SELECT json_agg(json_build_object('job', s.job, 'key', json_build_object('family', s.family, 'key', s.key)))
         FROM json_array_elements_text($5::json) AS e (job) CROSS JOIN LATERAL (
             SELECT job, family, key FROM warp.slots WHERE job = e.job::bigint OFFSET 0) AS s), '[]'),
+    'cancelled', coalesce((
+        SELECT json_agg(id) FROM warp.jobs WHERE state = 'processing' AND cancelled_at IS NOT NULL AND worker = $1::bigint), '[]'),
     'agenda', 

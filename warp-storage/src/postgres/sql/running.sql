@@ -2,8 +2,8 @@
 -- $1 worker
 SELECT json_build_object(
     'jobs', coalesce((
-        SELECT json_agg(json_build_object('id', id, 'lost', lost)) FROM (
-            SELECT id, lost FROM warp.jobs WHERE state = 'processing' AND worker = $1::bigint ORDER BY worker, id) AS j), '[]'),
+        SELECT json_agg(json_build_object('id', id, 'lost', lost, 'is_cancelled', cancelled_at IS NOT NULL)) FROM (
+            SELECT id, lost, cancelled_at FROM warp.jobs WHERE state = 'processing' AND worker = $1::bigint ORDER BY worker, id) AS j), '[]'),
     'keys', coalesce((
         SELECT json_agg(DISTINCT jsonb_build_object('family', s.family, 'key', s.key))
         FROM (SELECT id FROM warp.jobs WHERE state = 'processing' AND worker = $1::bigint ORDER BY worker, id OFFSET 0) AS j

@@ -9,4 +9,6 @@ SELECT json_object(
     'held', (
         SELECT json_group_array(json_object('job', s.job, 'key', json_object('family', s.family, 'key', s.key)))
         FROM json_each(?5) AS e CROSS JOIN warp_slots AS s ON s.job = e.value),
+    'cancelled', (
+        SELECT json_group_array(id) FROM warp_jobs WHERE state = 'processing' AND cancelled_at IS NOT NULL AND worker = ?1),
     'agenda', 

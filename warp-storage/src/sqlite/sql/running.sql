@@ -2,8 +2,8 @@
 -- ?1 worker
 SELECT json_object(
     'jobs', (
-        SELECT json_group_array(json_object('id', id, 'lost', lost)) FROM (
-            SELECT id, lost FROM warp_jobs WHERE state = 'processing' AND worker = ?1 ORDER BY id)),
+        SELECT json_group_array(json_object('id', id, 'lost', lost, 'is_cancelled', cancelled_at IS NOT NULL)) FROM (
+            SELECT id, lost, cancelled_at FROM warp_jobs WHERE state = 'processing' AND worker = ?1 ORDER BY id)),
     'keys', (
         SELECT json_group_array(json_object('family', family, 'key', key)) FROM (
             SELECT DISTINCT s.family, s.key
