@@ -1,6 +1,7 @@
 //! PostgreSQL: the laws, and what is its own. Needs a server; see `../common/on_server.rs`.
 #![expect(clippy::expect_used, reason = "what a test is built on must be there")]
 
+mod cancelling;
 mod cost;
 mod isolation;
 mod notices;
