@@ -1,5 +1,6 @@
 //! Workers in processes of their own, which can be killed and frozen, and a notebook that they all write into.
 
+mod chance;
 mod jobs;
 mod judge;
 mod notebook;
@@ -7,6 +8,7 @@ mod office;
 mod place;
 mod worker_process;
 
+pub use chance::Chance;
 pub use jobs::*;
 pub use judge::Judge;
 pub use notebook::{Note, Notebook};

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::time::timeout;
-use warp_runtime::JobId;
 use warp_runtime::prelude::*;
+use warp_runtime::storage::clock::{Clock, SystemClock};
 use warp_runtime::storage::model::{Counter, Event, Job as StoredJob, JobFilter, JobState};
+use warp_runtime::{JobId, Timestamp};
 
 use super::jobs::{Call, Free, Mail, Meter, PRINTERS, Print, STARTS_A_SECOND, Transfer};
 use super::judge::Judge;
@@ -20,6 +21,9 @@ pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// How long a test may take when everything goes wrong.
 const WATCHDOG: Duration = Duration::from_mins(5);
+
+/// How often it is looked at what nobody announces.
+const LOOKS_AGAIN: Duration = Duration::from_millis(100);
 
 /// How many accounts there are [`Transfer`]s of.
 const ACCOUNTS: u32 = 8;
@@ -67,17 +71,26 @@ impl Office {
         })
     }
 
-    /// Starts a process that serves a queue.
-    pub fn start(&self, process: &str, queue: &str, lease: Duration) -> WorkerProcess {
-        let shift = Shift {
+    /// What a process is told that serves a queue.
+    pub fn shift(&self, process: &str, queue: &str, lease: Duration) -> Shift {
+        Shift {
             process: process.to_owned(),
             place: self.place.clone(),
             notebook: self.folder.path().join("notebook"),
             queue: queue.to_owned(),
             concurrency: 16,
             lease,
-        };
-        WorkerProcess::start(self.program, &shift)
+        }
+    }
+
+    /// Starts it.
+    pub fn begin(&self, shift: &Shift) -> WorkerProcess {
+        WorkerProcess::start(self.program, shift)
+    }
+
+    /// Starts a process that serves a queue.
+    pub fn start(&self, process: &str, queue: &str, lease: Duration) -> WorkerProcess {
+        self.begin(&self.shift(process, queue, lease))
     }
 
     /// Leaves nothing behind.
@@ -85,16 +98,38 @@ impl Office {
         self.place.clean_up().await
     }
 
-    /// Waits until it is so, looking whenever something was written.
+    /// Waits until it is so, looking whenever something was written, and now and then.
     pub async fn until(&self, is_so: impl AsyncFn() -> Outcome<bool>) -> Outcome {
         let mut changes = self.storage.changes();
         let watch = async {
             while !is_so().await? {
-                changes.changed().await;
+                tokio::select! {
+                    () = changes.changed() => {}
+                    () = SystemClock.sleep(LOOKS_AGAIN) => {}
+                }
             }
             Ok(())
         };
         timeout(WATCHDOG, watch).await?
+    }
+
+    /// Waits until all of these jobs are in a state.
+    pub async fn until_all_are(&self, ids: &[JobId], state: JobState) -> Outcome {
+        let are_there = async || {
+            for &id in ids {
+                if self.job(id).await?.state != state {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        self.until(are_there).await
+    }
+
+    /// Waits until all of these jobs have begun.
+    pub async fn until_begun(&self, ids: &[JobId]) -> Outcome {
+        let has_begun = |id: &JobId| !self.notebook.begun(*id).is_empty();
+        self.until(async || Ok(ids.iter().all(has_begun))).await
     }
 
     /// How many jobs have succeeded.
@@ -106,6 +141,19 @@ impl Office {
     pub async fn ended(&self) -> Outcome<u64> {
         let counters = self.storage.counters().await?;
         Ok(counters.get(Counter::Succeeded) + counters.get(Counter::Failed))
+    }
+
+    /// What a statement on the tables answers, in which they have the names that they have in a file.
+    pub async fn ask(&self, statement: &str) -> Outcome<i64> {
+        self.place.ask(statement).await
+    }
+
+    /// When a process was seen last, by the store's clock; at the epoch if never.
+    pub async fn seen(&self, process: &str) -> Outcome<Timestamp> {
+        let last = format!(
+            "SELECT coalesce(max(last_seen), 0) FROM warp_workers WHERE name = '{process}'"
+        );
+        Ok(Timestamp::from_micros(self.ask(&last).await?))
     }
 
     /// A job.
@@ -149,7 +197,7 @@ impl Office {
         for job in jobs {
             self.was_recorded_once(&job, &judge, dead).await?;
         }
-        assert_eq!(self.place.slots().await?, 0);
+        assert_eq!(self.ask("SELECT count(*) FROM warp_slots").await?, 0);
         Ok(judge)
     }
 
@@ -161,12 +209,10 @@ impl Office {
             .filter(|line| matches!(line.event, Event::Succeeded | Event::Failed { .. }));
         assert_eq!(recorded.count(), 1, "{log:#?}");
         let mut last_start = None;
-        let mut lost = 0;
         for line in &log {
             match line.event {
                 Event::Started { claim, .. } => last_start = judge.processes.get(&claim.get()),
                 Event::Lost { .. } => {
-                    lost += 1;
                     // One that was killed before its handler began is not in the notebook.
                     let is_dead = last_start.is_none_or(|process| dead.contains(process));
                     assert!(is_dead, "{last_start:?} lives: {log:#?}");
@@ -175,14 +221,15 @@ impl Office {
             }
         }
         // One that was lost three times may be what kills its workers (R84).
-        let ends_as = if lost < 3 {
+        let ends_as = if job.lost < 3 {
             JobState::Succeeded
         } else {
             JobState::Failed
         };
         assert_eq!(job.state, ends_as, "{log:#?}");
         let runs = judge.runs.get(&id).copied().unwrap_or(0);
-        assert!((1..=1 + lost).contains(&runs), "{id} ran {runs} times");
+        let most = 1 + job.lost as usize;
+        assert!((1..=most).contains(&runs), "{id} ran {runs} times");
         Ok(())
     }
 }

@@ -85,19 +85,21 @@ impl Place {
         })
     }
 
-    /// How many slots are taken.
-    pub async fn slots(&self) -> Outcome<i64> {
-        const SLOTS: &str = "SELECT count(*) FROM warp_slots";
+    /// What a statement on the tables answers, in which they have the names that they have in a file.
+    pub async fn ask(&self, statement: &str) -> Outcome<i64> {
         Ok(match self {
             Self::File(file) => {
                 let mut transaction = Sqlite::open(file).await?.begin().await?;
-                sqlx::query_scalar(SLOTS)
+                let statement = AssertSqlSafe(statement.to_owned());
+                let answer = sqlx::query_scalar(statement)
                     .fetch_one(&mut *transaction)
-                    .await?
+                    .await?;
+                transaction.commit().await?;
+                answer
             }
             Self::Server { url, schema } => {
                 let mut connection = PgConnection::connect(url).await?;
-                let text = AssertSqlSafe(SLOTS.replace("warp_", &format!("{schema}.")));
+                let text = AssertSqlSafe(statement.replace("warp_", &format!("{schema}.")));
                 sqlx::query_scalar(text).fetch_one(&mut connection).await?
             }
         })

@@ -1,13 +1,16 @@
 //! R80, R82, R84: processes that are killed.
 
 use warp_runtime::prelude::*;
-use warp_tests::processes::{CloseBooks, Office, Outcome};
+use warp_runtime::storage::model::JobState;
+use warp_runtime::{JobId, Timestamp};
+use warp_tests::processes::{CloseBooks, Errand, Note, Office, Outcome};
 
 use crate::{LEASE, setting, start_four, stop};
 
 in_each_place! {
     a_killed_process_exceeds_no_limit_and_loses_no_job,
     processes_that_are_killed_again_and_again_lose_no_job,
+    slots_of_a_killed_process_come_back_after_one_lease,
 }
 
 /// Four processes, one of which is killed in the middle and replaced: no limit is exceeded, no job is lost, none is recorded twice, and nobody
@@ -61,4 +64,69 @@ async fn processes_that_are_killed_again_and_again_lose_no_job(office: &Office) 
     stop(processes).await;
     office.is_in_order(&ids, &killed).await?;
     Ok(())
+}
+
+/// S02: what a killed process held comes back when its lease has run out, not before and not much later. A job that was on its last attempt
+/// fails, and says why.
+async fn slots_of_a_killed_process_come_back_after_one_lease(office: &Office) -> Outcome {
+    let two_at_once = || JobParameters::new().with_semaphore("api", 2);
+    let publisher = &office.publisher;
+    let held = publisher
+        .enqueue_all_with(vec![Errand; 2], two_at_once())
+        .await?;
+    let killed = office.start("killed", "default", LEASE);
+    office.until_begun(&held).await?;
+    // It was lost with two workers before.
+    let last_attempt = held[1];
+    let lost_twice =
+        format!("UPDATE warp_jobs SET lost = 2 WHERE id = {last_attempt} RETURNING id");
+    office.ask(&lost_twice).await?;
+    let waiting = publisher
+        .enqueue_all_with(vec![Errand; 2], two_at_once())
+        .await?;
+    let heir = office.start("heir", "default", LEASE);
+    office.until_all_are(&waiting, JobState::Waiting).await?;
+    // Nobody takes others for dead before it has been there for a lease itself (R86). That is to be over first.
+    let is_newer = async || {
+        let heir = office.seen("heir").await?;
+        Ok(heir > Timestamp::EPOCH && office.seen("killed").await? > heir)
+    };
+    office.until(is_newer).await?;
+
+    killed.kill(&office.notebook).await;
+    let last_seen = office.seen("killed").await?;
+    office.until_begun(&waiting).await?;
+    office.notebook.call_back();
+    office
+        .until(async || Ok(office.ended().await? == 4))
+        .await?;
+    stop(vec![heir]).await;
+    let ids: Vec<JobId> = held.iter().chain(&waiting).copied().collect();
+    let judge = office.is_in_order(&ids, &["killed".to_owned()]).await?;
+    for start in starts_in(office, "heir") {
+        let after = start.since(last_seen);
+        assert!(start >= last_seen.plus(LEASE), "{after:?} is too early");
+        assert!(after < LEASE * 5, "{after:?} is too late");
+    }
+    assert_eq!(judge.most_at_once("errand"), 2);
+    assert_eq!(judge.runs.get(&held[0]), Some(&2));
+    let failed = office.job(last_attempt).await?;
+    assert_eq!((failed.state, failed.attempts), (JobState::Failed, 0));
+    let reason = failed.error.unwrap_or_default();
+    assert!(reason.contains("its worker died"), "{reason}");
+    Ok(())
+}
+
+/// The admission instants of what began in a process.
+fn starts_in(office: &Office, name: &str) -> Vec<Timestamp> {
+    let notes = office.notebook.read().into_iter();
+    let starts = notes.filter_map(|note| match note {
+        Note::Began {
+            process,
+            admitted_at,
+            ..
+        } if process == name => Some(admitted_at),
+        _ => None,
+    });
+    starts.collect()
 }

@@ -1,7 +1,8 @@
 //! R80–R86: worker processes on one SQLite file, or on a PostgreSQL server, killed and frozen, judged by what the handlers write into a
 //! notebook.
 //!
-//! `WARP_TEST_JOBS` sets how many jobs there are in a test, `WARP_TEST_KILLS` how often one kills that does so again and again.
+//! `WARP_TEST_JOBS` sets how many jobs there are in a test, `WARP_TEST_KILLS` how often one kills that does so again and again,
+//! `WARP_TEST_ROUNDS` how often one tries to meet a certain moment, and `WARP_TEST_SEED` what is left to chance there.
 
 use std::time::Duration;
 
