@@ -32,7 +32,8 @@ const ACCOUNTS: u32 = 8;
 #[derive(Debug)]
 pub struct Office {
     folder: TempDir,
-    place: Place,
+    /// Where the jobs are.
+    pub place: Place,
     program: &'static str,
     /// The jobs.
     pub storage: Storage,
@@ -55,8 +56,19 @@ impl Office {
         let Some(place) = Place::on_a_server(test).await? else {
             return Ok(None);
         };
-        let office = Self::open(program, place, tempfile::tempdir()?).await?;
-        Ok(Some(office))
+        Ok(Some(Self::at(program, place).await?))
+    }
+
+    /// A new office around a place.
+    pub async fn at(program: &'static str, place: Place) -> Outcome<Self> {
+        Self::open(program, place, tempfile::tempdir()?).await
+    }
+
+    /// Opens the store anew: connections that the server has ended are found out one by one, each by the call that uses it.
+    pub async fn reopen(&mut self) -> Outcome {
+        self.storage = self.place.open().await?.storage();
+        self.publisher = Publisher::new(self.storage.clone());
+        Ok(())
     }
 
     async fn open(program: &'static str, place: Place, folder: TempDir) -> Outcome<Self> {
@@ -130,6 +142,19 @@ impl Office {
     pub async fn until_begun(&self, ids: &[JobId]) -> Outcome {
         let has_begun = |id: &JobId| !self.notebook.begun(*id).is_empty();
         self.until(async || Ok(ids.iter().all(has_begun))).await
+    }
+
+    /// Waits until these processes are there.
+    pub async fn until_there(&self, processes: &[WorkerProcess]) -> Outcome {
+        let are_there = async || {
+            for process in processes {
+                if self.seen(&process.name).await? == Timestamp::EPOCH {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        self.until(are_there).await
     }
 
     /// How many jobs have succeeded.

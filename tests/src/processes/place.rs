@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 use warp_runtime::{Postgres, Sqlite, Storage};
 
+use super::line::Line;
 use super::office::Outcome;
 
 /// How many connections a process opens at most: a server has a hundred by default, for all of them.
@@ -53,24 +55,24 @@ impl Place {
         Self::File(folder.join("jobs.db"))
     }
 
-    /// A new schema on the server, if there is one. Where there is none the test says so; with `WARP_TEST_REQUIRE_SERVICES=1` it fails.
+    /// A new schema on the server, if there is one.
     pub async fn on_a_server(test: &str) -> Outcome<Option<Self>> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
         let url = std::env::var("WARP_TEST_POSTGRES_URL")
             .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
-        if let Err(error) = PgConnection::connect(&url).await {
-            if std::env::var("WARP_TEST_REQUIRE_SERVICES").is_ok_and(|required| required == "1") {
-                return Err(error.into());
-            }
-            #[expect(clippy::print_stderr, reason = "who runs the tests should know")]
-            {
-                eprintln!("{test}: skipped, since there is no PostgreSQL server ({error})");
-            }
-            return Ok(None);
+        match PgConnection::connect(&url).await {
+            Ok(_) => Ok(Some(Self::on(&url))),
+            Err(error) => without(test, format!("there is no PostgreSQL server: {error}")),
         }
+    }
+
+    /// A new schema on this server.
+    pub fn on(url: &str) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let schema = format!("warp_processes_{}_{number}", std::process::id());
-        Ok(Some(Self::Server { url, schema }))
+        Self::Server {
+            url: url.to_owned(),
+            schema: format!("warp_processes_{}_{number}", std::process::id()),
+        }
     }
 
     /// Opens the store.
@@ -83,6 +85,21 @@ impl Place {
                 Opened::Server(options.connect().await?)
             }
         })
+    }
+
+    /// A line to the server, which can be cut, and the same place at the other end of it.
+    pub async fn over_a_line(&self) -> Outcome<(Line, Self)> {
+        let Self::Server { url, schema } = self else {
+            return Err("no line leads to a file".into());
+        };
+        let server: PgConnectOptions = url.parse()?;
+        let line = Line::to(&server).await?;
+        let end = server.host("127.0.0.1").port(line.port);
+        let place = Self::Server {
+            url: end.to_url_lossy().into(),
+            schema: schema.clone(),
+        };
+        Ok((line, place))
     }
 
     /// What a statement on the tables answers, in which they have the names that they have in a file.
@@ -114,6 +131,16 @@ impl Place {
         }
         Ok(())
     }
+}
+
+/// A test does without what is not there, and says so; with `WARP_TEST_REQUIRE_SERVICES=1` it fails.
+#[expect(clippy::print_stderr, reason = "who runs the tests should know")]
+pub(super) fn without<T>(test: &str, what: String) -> Outcome<Option<T>> {
+    if std::env::var("WARP_TEST_REQUIRE_SERVICES").is_ok_and(|required| required == "1") {
+        return Err(what.into());
+    }
+    eprintln!("{test}: skipped, since {what}");
+    Ok(None)
 }
 
 impl Opened {

@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use warp_tests::processes::{Office, Outcome, WorkerProcess};
 
+/// How long a test waits for what should come at once.
+const WATCHDOG: Duration = Duration::from_secs(60);
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_worker-process");
 
 /// Long enough that a busy machine is not taken for a dead process.
@@ -53,9 +56,11 @@ macro_rules! in_each_place {
     };
 }
 
+mod cuts;
 mod freezes;
 mod kills;
 mod limits;
+mod restarts;
 mod wake_ups;
 
 /// A number from the environment.
