@@ -6,6 +6,7 @@ mod judge;
 mod line;
 mod notebook;
 mod office;
+mod order;
 mod place;
 mod server;
 mod worker_process;

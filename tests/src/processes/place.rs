@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
-use warp_runtime::{Postgres, Sqlite, Storage};
+use warp_runtime::{Postgres, Sqlite, SqliteError, Storage};
 
 use super::line::Line;
 use super::office::Outcome;
@@ -120,6 +120,20 @@ impl Place {
                 sqlx::query_scalar(text).fetch_one(&mut connection).await?
             }
         })
+    }
+
+    /// Whether somebody has the write lock of the file, and keeps it for a second.
+    pub async fn is_held_up(&self) -> Outcome<bool> {
+        let Self::File(file) = self else {
+            return Err("only a file has one lock".into());
+        };
+        let options = Sqlite::options(file).patience(Duration::from_secs(1));
+        let begun = async { options.open().await?.begin().await };
+        match begun.await {
+            Ok(_) => Ok(false),
+            Err(SqliteError::Locked { .. }) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Removes the schema; a file goes with its folder.

@@ -58,6 +58,7 @@ macro_rules! in_each_place {
 
 mod cuts;
 mod freezes;
+mod frozen_in_a_turn;
 mod kills;
 mod limits;
 mod restarts;
