@@ -23,6 +23,7 @@
 mod changes;
 mod enqueue;
 mod error;
+mod jitter;
 mod keys;
 mod mend;
 mod migrations;

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::Inner;
+use super::jitter::about;
 use super::session::{Statement, statement};
 use crate::clock::{Clock, SystemClock};
 
@@ -130,7 +131,7 @@ impl Ear {
                     }
                 }
             }
-            SystemClock.sleep(RECONNECTS_AFTER).await;
+            SystemClock.sleep(about(RECONNECTS_AFTER)).await;
             listener = self.listen().await.ok();
             if let (Some(_), Some(inner)) = (&listener, self.inner.upgrade()) {
                 inner.announce();
