@@ -86,12 +86,12 @@ async fn slots_of_a_killed_process_come_back_after_one_lease(office: &Office) ->
         .await?;
     let heir = office.start("heir", "default", LEASE);
     office.until_all_are(&waiting, JobState::Waiting).await?;
-    // Nobody takes others for dead before it has been there for a lease itself (R86). That is to be over first.
-    let is_newer = async || {
-        let heir = office.seen("heir").await?;
-        Ok(heir > Timestamp::EPOCH && office.seen("killed").await? > heir)
-    };
-    office.until(is_newer).await?;
+    // Nobody takes others for dead before it has been there for a lease itself (R86). It is to look for them before this lease ends.
+    office.until_there(std::slice::from_ref(&heir)).await?;
+    let looks_from = office.seen("heir").await?.plus(LEASE / 2);
+    office
+        .until(async || Ok(office.seen("killed").await? >= looks_from))
+        .await?;
 
     killed.kill(&office.notebook).await;
     let last_seen = office.seen("killed").await?;
