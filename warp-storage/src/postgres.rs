@@ -24,6 +24,7 @@ mod cancelling;
 mod changes;
 mod enqueue;
 mod error;
+mod jitter;
 mod keys;
 mod mend;
 mod migrations;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::time::timeout;
-use warp_runtime::JobId;
 use warp_runtime::prelude::*;
-use warp_runtime::storage::model::{Counter, Event, Job as StoredJob, JobFilter, JobState};
+use warp_runtime::storage::clock::{Clock, SystemClock};
+use warp_runtime::storage::model::{Counter, Job as StoredJob, JobState};
+use warp_runtime::{JobId, Timestamp};
 
-use super::jobs::{Call, Free, Mail, Meter, PRINTERS, Print, STARTS_A_SECOND, Transfer};
-use super::judge::Judge;
+use super::jobs::{Call, Free, Mail, Meter, Print, Transfer};
 use super::notebook::Notebook;
 use super::place::Place;
 use super::worker_process::{Shift, WorkerProcess};
@@ -21,14 +21,18 @@ pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 /// How long a test may take when everything goes wrong.
 const WATCHDOG: Duration = Duration::from_mins(5);
 
+/// How often it is looked at what nobody announces.
+const LOOKS_AGAIN: Duration = Duration::from_millis(100);
+
 /// How many accounts there are [`Transfer`]s of.
-const ACCOUNTS: u32 = 8;
+pub(super) const ACCOUNTS: u32 = 8;
 
 /// A store with jobs, a notebook, and a publisher.
 #[derive(Debug)]
 pub struct Office {
     folder: TempDir,
-    place: Place,
+    /// Where the jobs are.
+    pub place: Place,
     program: &'static str,
     /// The jobs.
     pub storage: Storage,
@@ -51,8 +55,19 @@ impl Office {
         let Some(place) = Place::on_a_server(test).await? else {
             return Ok(None);
         };
-        let office = Self::open(program, place, tempfile::tempdir()?).await?;
-        Ok(Some(office))
+        Ok(Some(Self::at(program, place).await?))
+    }
+
+    /// A new office around a place.
+    pub async fn at(program: &'static str, place: Place) -> Outcome<Self> {
+        Self::open(program, place, tempfile::tempdir()?).await
+    }
+
+    /// Opens the store anew: connections that the server has ended are found out one by one, each by the call that uses it.
+    pub async fn reopen(&mut self) -> Outcome {
+        self.storage = self.place.open().await?.storage();
+        self.publisher = Publisher::new(self.storage.clone());
+        Ok(())
     }
 
     async fn open(program: &'static str, place: Place, folder: TempDir) -> Outcome<Self> {
@@ -67,17 +82,26 @@ impl Office {
         })
     }
 
-    /// Starts a process that serves a queue.
-    pub fn start(&self, process: &str, queue: &str, lease: Duration) -> WorkerProcess {
-        let shift = Shift {
+    /// What a process is told that serves a queue.
+    pub fn shift(&self, process: &str, queue: &str, lease: Duration) -> Shift {
+        Shift {
             process: process.to_owned(),
             place: self.place.clone(),
             notebook: self.folder.path().join("notebook"),
             queue: queue.to_owned(),
             concurrency: 16,
             lease,
-        };
-        WorkerProcess::start(self.program, &shift)
+        }
+    }
+
+    /// Starts it.
+    pub fn begin(&self, shift: &Shift) -> WorkerProcess {
+        WorkerProcess::start(self.program, shift)
+    }
+
+    /// Starts a process that serves a queue.
+    pub fn start(&self, process: &str, queue: &str, lease: Duration) -> WorkerProcess {
+        self.begin(&self.shift(process, queue, lease))
     }
 
     /// Leaves nothing behind.
@@ -85,16 +109,51 @@ impl Office {
         self.place.clean_up().await
     }
 
-    /// Waits until it is so, looking whenever something was written.
+    /// Waits until it is so, looking whenever something was written, and now and then.
     pub async fn until(&self, is_so: impl AsyncFn() -> Outcome<bool>) -> Outcome {
         let mut changes = self.storage.changes();
         let watch = async {
             while !is_so().await? {
-                changes.changed().await;
+                tokio::select! {
+                    () = changes.changed() => {}
+                    () = SystemClock.sleep(LOOKS_AGAIN) => {}
+                }
             }
             Ok(())
         };
         timeout(WATCHDOG, watch).await?
+    }
+
+    /// Waits until all of these jobs are in a state.
+    pub async fn until_all_are(&self, ids: &[JobId], state: JobState) -> Outcome {
+        let are_there = async || {
+            for &id in ids {
+                if self.job(id).await?.state != state {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        self.until(are_there).await
+    }
+
+    /// Waits until all of these jobs have begun.
+    pub async fn until_begun(&self, ids: &[JobId]) -> Outcome {
+        let has_begun = |id: &JobId| !self.notebook.begun(*id).is_empty();
+        self.until(async || Ok(ids.iter().all(has_begun))).await
+    }
+
+    /// Waits until these processes are there.
+    pub async fn until_there(&self, processes: &[WorkerProcess]) -> Outcome {
+        let are_there = async || {
+            for process in processes {
+                if self.seen(&process.name).await? == Timestamp::EPOCH {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        self.until(are_there).await
     }
 
     /// How many jobs have succeeded.
@@ -106,6 +165,19 @@ impl Office {
     pub async fn ended(&self) -> Outcome<u64> {
         let counters = self.storage.counters().await?;
         Ok(counters.get(Counter::Succeeded) + counters.get(Counter::Failed))
+    }
+
+    /// What a statement on the tables answers, in which they have the names that they have in a file.
+    pub async fn ask(&self, statement: &str) -> Outcome<i64> {
+        self.place.ask(statement).await
+    }
+
+    /// When a process was seen last, by the store's clock; at the epoch if never.
+    pub async fn seen(&self, process: &str) -> Outcome<Timestamp> {
+        let last = format!(
+            "SELECT coalesce(max(last_seen), 0) FROM warp_workers WHERE name = '{process}'"
+        );
+        Ok(Timestamp::from_micros(self.ask(&last).await?))
     }
 
     /// A job.
@@ -131,72 +203,4 @@ impl Office {
         ids.extend(publisher.enqueue_all((0..rest).map(|_| Free)).await?);
         Ok(ids)
     }
-
-    /// That no limit was exceeded, no job lost, and none recorded twice; that only these processes were taken for dead, and what they held
-    /// was given back.
-    ///
-    /// # Panics
-    /// If not.
-    pub async fn is_in_order(&self, ids: &[JobId], dead: &[String]) -> Outcome<Judge> {
-        let judge = Judge::new(&self.notebook.read());
-        no_limit_was_exceeded(&judge);
-        let everything = JobFilter {
-            limit: usize::MAX,
-            ..JobFilter::default()
-        };
-        let jobs = self.storage.jobs(everything).await?;
-        assert!(jobs.iter().map(|job| job.id).eq(ids.iter().copied()));
-        for job in jobs {
-            self.was_recorded_once(&job, &judge, dead).await?;
-        }
-        assert_eq!(self.place.slots().await?, 0);
-        Ok(judge)
-    }
-
-    async fn was_recorded_once(&self, job: &StoredJob, judge: &Judge, dead: &[String]) -> Outcome {
-        let id = job.id;
-        let log = self.storage.log(id).await?;
-        let recorded = log
-            .iter()
-            .filter(|line| matches!(line.event, Event::Succeeded | Event::Failed { .. }));
-        assert_eq!(recorded.count(), 1, "{log:#?}");
-        let mut last_start = None;
-        let mut lost = 0;
-        for line in &log {
-            match line.event {
-                Event::Started { claim, .. } => last_start = judge.processes.get(&claim.get()),
-                Event::Lost { .. } => {
-                    lost += 1;
-                    // One that was killed before its handler began is not in the notebook.
-                    let is_dead = last_start.is_none_or(|process| dead.contains(process));
-                    assert!(is_dead, "{last_start:?} lives: {log:#?}");
-                }
-                _ => {}
-            }
-        }
-        // One that was lost three times may be what kills its workers (R84).
-        let ends_as = if lost < 3 {
-            JobState::Succeeded
-        } else {
-            JobState::Failed
-        };
-        assert_eq!(job.state, ends_as, "{log:#?}");
-        let runs = judge.runs.get(&id).copied().unwrap_or(0);
-        assert!((1..=1 + lost).contains(&runs), "{id} ran {runs} times");
-        Ok(())
-    }
-}
-
-fn no_limit_was_exceeded(judge: &Judge) {
-    let second = Duration::from_secs(1);
-    for account in 0..ACCOUNTS {
-        let key = format!("account:{account}");
-        assert!(judge.most_at_once(&key) <= 1, "{key}");
-        let tokens = judge.tokens.get(&key).map_or(&[][..], Vec::as_slice);
-        assert!(tokens.is_sorted(), "{key}: {tokens:?}");
-    }
-    assert!(judge.most_at_once("printers") <= PRINTERS as usize);
-    assert!(judge.busiest_fixed_window("mail", second) <= STARTS_A_SECOND as usize);
-    assert!(judge.busiest_interval("call", second) <= STARTS_A_SECOND as usize);
-    assert_eq!(judge.overdrawn("meter", STARTS_A_SECOND, second), 0);
 }

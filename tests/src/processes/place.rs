@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
-use warp_runtime::{Postgres, Sqlite, Storage};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
+use warp_runtime::{Postgres, Sqlite, SqliteError, Storage};
 
+use super::line::Line;
 use super::office::Outcome;
 
 /// How many connections a process opens at most: a server has a hundred by default, for all of them.
@@ -53,24 +55,24 @@ impl Place {
         Self::File(folder.join("jobs.db"))
     }
 
-    /// A new schema on the server, if there is one. Where there is none the test says so; with `WARP_TEST_REQUIRE_SERVICES=1` it fails.
+    /// A new schema on the server, if there is one.
     pub async fn on_a_server(test: &str) -> Outcome<Option<Self>> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
         let url = std::env::var("WARP_TEST_POSTGRES_URL")
             .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
-        if let Err(error) = PgConnection::connect(&url).await {
-            if std::env::var("WARP_TEST_REQUIRE_SERVICES").is_ok_and(|required| required == "1") {
-                return Err(error.into());
-            }
-            #[expect(clippy::print_stderr, reason = "who runs the tests should know")]
-            {
-                eprintln!("{test}: skipped, since there is no PostgreSQL server ({error})");
-            }
-            return Ok(None);
+        match PgConnection::connect(&url).await {
+            Ok(_) => Ok(Some(Self::on(&url))),
+            Err(error) => without(test, format!("there is no PostgreSQL server: {error}")),
         }
+    }
+
+    /// A new schema on this server.
+    pub fn on(url: &str) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let schema = format!("warp_processes_{}_{number}", std::process::id());
-        Ok(Some(Self::Server { url, schema }))
+        Self::Server {
+            url: url.to_owned(),
+            schema: format!("warp_processes_{}_{number}", std::process::id()),
+        }
     }
 
     /// Opens the store.
@@ -85,22 +87,53 @@ impl Place {
         })
     }
 
-    /// How many slots are taken.
-    pub async fn slots(&self) -> Outcome<i64> {
-        const SLOTS: &str = "SELECT count(*) FROM warp_slots";
+    /// A line to the server, which can be cut, and the same place at the other end of it.
+    pub async fn over_a_line(&self) -> Outcome<(Line, Self)> {
+        let Self::Server { url, schema } = self else {
+            return Err("no line leads to a file".into());
+        };
+        let server: PgConnectOptions = url.parse()?;
+        let line = Line::to(&server).await?;
+        let end = server.host("127.0.0.1").port(line.port);
+        let place = Self::Server {
+            url: end.to_url_lossy().into(),
+            schema: schema.clone(),
+        };
+        Ok((line, place))
+    }
+
+    /// What a statement on the tables answers, in which they have the names that they have in a file.
+    pub async fn ask(&self, statement: &str) -> Outcome<i64> {
         Ok(match self {
             Self::File(file) => {
                 let mut transaction = Sqlite::open(file).await?.begin().await?;
-                sqlx::query_scalar(SLOTS)
+                let statement = AssertSqlSafe(statement.to_owned());
+                let answer = sqlx::query_scalar(statement)
                     .fetch_one(&mut *transaction)
-                    .await?
+                    .await?;
+                transaction.commit().await?;
+                answer
             }
             Self::Server { url, schema } => {
                 let mut connection = PgConnection::connect(url).await?;
-                let text = AssertSqlSafe(SLOTS.replace("warp_", &format!("{schema}.")));
+                let text = AssertSqlSafe(statement.replace("warp_", &format!("{schema}.")));
                 sqlx::query_scalar(text).fetch_one(&mut connection).await?
             }
         })
+    }
+
+    /// Whether somebody has the write lock of the file, and keeps it for a second.
+    pub async fn is_held_up(&self) -> Outcome<bool> {
+        let Self::File(file) = self else {
+            return Err("only a file has one lock".into());
+        };
+        let options = Sqlite::options(file).patience(Duration::from_secs(1));
+        let begun = async { options.open().await?.begin().await };
+        match begun.await {
+            Ok(_) => Ok(false),
+            Err(SqliteError::Locked { .. }) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Removes the schema; a file goes with its folder.
@@ -112,6 +145,16 @@ impl Place {
         }
         Ok(())
     }
+}
+
+/// A test does without what is not there, and says so; with `WARP_TEST_REQUIRE_SERVICES=1` it fails.
+#[expect(clippy::print_stderr, reason = "who runs the tests should know")]
+pub(super) fn without<T>(test: &str, what: String) -> Outcome<Option<T>> {
+    if std::env::var("WARP_TEST_REQUIRE_SERVICES").is_ok_and(|required| required == "1") {
+        return Err(what.into());
+    }
+    eprintln!("{test}: skipped, since {what}");
+    Ok(None)
 }
 
 impl Opened {

@@ -7,17 +7,18 @@ use sqlx::Row;
 
 use super::Inner;
 use super::error::PostgresError;
+use super::jitter::about;
 use super::session::statement;
 use crate::clock::{Clock, SystemClock};
 
 /// Announces now and then what others may have changed, for as long as the store lives and somebody listens. It looks at the number of the
-/// last line of the log, which every job and every decision moves on.
+/// last line of the log, which every job and every decision moves on. Processes that began together do not all look at once.
 pub(super) fn watch(inner: &Arc<Inner>, every: Duration) {
     let inner = Arc::downgrade(inner);
     tokio::spawn(async move {
         let mut before = Seen::default();
         loop {
-            SystemClock.sleep(every).await;
+            SystemClock.sleep(about(every)).await;
             match look(&inner, before).await {
                 Some(seen) => before = seen,
                 None => return,

@@ -12,6 +12,7 @@ use tokio::task::AbortHandle;
 
 use super::Inner;
 use super::error::PostgresError;
+use super::jitter::about;
 use super::session::{Session, Statement, statement};
 use crate::clock::{Clock, SystemClock};
 
@@ -145,7 +146,7 @@ impl Ear {
                     }
                 }
             }
-            SystemClock.sleep(RECONNECTS_AFTER).await;
+            SystemClock.sleep(about(RECONNECTS_AFTER)).await;
             listener = self.listen().await.ok();
             if let (Some(_), Some(inner)) = (&listener, self.inner.upgrade()) {
                 inner.catch_up();
