@@ -75,6 +75,7 @@ impl Inner {
             limits.lock.map_or(0, millis),
         );
         self.counts.statement();
+        self.counts.transaction();
         let transaction = self.pool.begin_with(AssertSqlSafe(text)).await;
         Ok(Session {
             transaction: transaction.map_err(|error| PostgresError::of(&self.place, error))?,
@@ -92,6 +93,7 @@ impl Inner {
         let mut tries = 1..;
         loop {
             self.counts.statement();
+            self.counts.transaction();
             let rows = statement().fetch_all(&self.pool).await;
             match rows.map_err(|error| PostgresError::of(&self.place, error)) {
                 Err(PostgresError::Busy { .. }) if tries.next() < Some(TRIES) => {}

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Statistics {
     /// Statements that were sent to the server; a `BEGIN` with its settings is one, and so is a `COMMIT`.
     pub statements: u64,
+    /// Transactions that were begun, and statements outside of any.
+    pub transactions: u64,
     /// Bytes of what they answered.
     pub bytes_read: u64,
     /// Dispatch turns.
@@ -21,6 +23,7 @@ pub struct Statistics {
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     statements: AtomicU64,
+    transactions: AtomicU64,
     bytes_read: AtomicU64,
     turns: AtomicU64,
     candidates: AtomicU64,
@@ -30,6 +33,10 @@ pub(super) struct Counts {
 impl Counts {
     pub(super) fn statement(&self) {
         self.statements.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn transaction(&self) {
+        self.transactions.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn read(&self, bytes: usize) {
@@ -47,6 +54,7 @@ impl Counts {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Statistics {
             statements: of(&self.statements),
+            transactions: of(&self.transactions),
             bytes_read: of(&self.bytes_read),
             turns: of(&self.turns),
             candidates: of(&self.candidates),

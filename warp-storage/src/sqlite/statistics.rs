@@ -9,6 +9,8 @@ use std::time::Duration;
 pub struct Statistics {
     /// Statements that were sent to SQLite, `BEGIN` and `COMMIT` included.
     pub statements: u64,
+    /// Transactions that were begun, and statements outside of any.
+    pub transactions: u64,
     /// Bytes of what they answered.
     pub bytes_read: u64,
     /// Dispatch turns.
@@ -26,6 +28,7 @@ pub struct Statistics {
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     statements: AtomicU64,
+    transactions: AtomicU64,
     bytes_read: AtomicU64,
     turns: AtomicU64,
     candidates: AtomicU64,
@@ -38,6 +41,10 @@ pub(super) struct Counts {
 impl Counts {
     pub(super) fn statement(&self) {
         self.statements.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn transaction(&self) {
+        self.transactions.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn read(&self, bytes: usize) {
@@ -70,6 +77,7 @@ impl Counts {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Statistics {
             statements: of(&self.statements),
+            transactions: of(&self.transactions),
             bytes_read: of(&self.bytes_read),
             turns: of(&self.turns),
             candidates: of(&self.candidates),

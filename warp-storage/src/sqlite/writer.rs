@@ -94,12 +94,14 @@ impl Writer {
             file: self.file().into(),
             released_at: Arc::clone(&self.released_at),
             counts: Arc::clone(&self.counts),
+            in_transaction: false,
         })
     }
 
     /// A transaction that holds the write lock.
     pub(super) async fn begin(&self) -> Result<Session, SqliteError> {
         let mut session = self.connection().await?;
+        session.in_transaction = true;
         let clock = SystemClock;
         if self.is_shared.load(Ordering::Relaxed) || self.counts.had_to_wait() {
             let released_at = Timestamp::from_micros(self.released_at.load(Ordering::Relaxed));
@@ -110,6 +112,7 @@ impl Writer {
         loop {
             match session.try_execute(sqlx::query("BEGIN IMMEDIATE")).await {
                 Ok(()) => {
+                    self.counts.transaction();
                     self.counts
                         .waited(asked_from.map(|from| clock.now().since(from)));
                     return Ok(session);
@@ -174,6 +177,7 @@ pub(super) struct Session {
     file: Arc<Path>,
     released_at: Arc<AtomicI64>,
     counts: Arc<Counts>,
+    in_transaction: bool,
 }
 
 impl Session {
@@ -194,7 +198,7 @@ impl Session {
         &mut self,
         statement: Statement,
     ) -> Result<Vec<SqliteRow>, SqliteError> {
-        self.counts.statement();
+        self.count();
         let rows = match &mut self.connection {
             Some(connection) => statement.fetch_all(connection).await,
             None => Err(sqlx::Error::WorkerCrashed),
@@ -209,10 +213,18 @@ impl Session {
     }
 
     async fn try_execute(&mut self, statement: Statement) -> Result<(), sqlx::Error> {
-        self.counts.statement();
+        self.count();
         match &mut self.connection {
             Some(connection) => statement.execute(connection).await.map(|_| ()),
             None => Err(sqlx::Error::WorkerCrashed),
+        }
+    }
+
+    /// Counts a statement, which is a transaction where none was begun.
+    fn count(&self) {
+        self.counts.statement();
+        if !self.in_transaction {
+            self.counts.transaction();
         }
     }
 
