@@ -71,7 +71,7 @@ async fn cancelling_lets_in_as_many_as_were_stopped() {
         (6.0..6.2).contains(&after_notice),
         "a second after it was told: {starts:?}"
     );
-    assert_eq!(world.witness.most_at_once("task"), 2);
+    assert!(starts[3] >= 100.0 && starts[4] >= 100.0, "{starts:?}");
     for (id, state) in ids.iter().zip([
         JobState::Deleted,
         JobState::Succeeded,

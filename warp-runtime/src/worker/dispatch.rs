@@ -28,7 +28,9 @@ const MAX_DELAY: Duration = Duration::from_secs(5);
 pub(super) struct Dispatcher {
     pub(super) storage: Storage,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) changes: Changes,
+    changes: Changes,
+    /// Listened to apart, since cancelled jobs concern a worker without room as well.
+    pub(super) cancels: Changes,
     handlers: Arc<Handlers>,
     pub(super) settings: Settings,
     pub(super) worker: WorkerId,
@@ -65,6 +67,7 @@ impl Dispatcher {
         let pulse = Pulse::start(storage.clone(), worker, settings.lease, attempts);
         Ok(Self {
             clock: storage.clock(),
+            cancels: changes.clone(),
             changes,
             worker,
             pulse,
@@ -195,7 +198,7 @@ impl Dispatcher {
         tokio::select! {
             Some(finished) = self.running.next() => self.finished.push(finished),
             () = self.changes.changed(), if has_room => {}
-            () = self.changes.cancelled() => {}
+            () = self.cancels.cancelled() => {}
             () = or_never(until), if has_room => {}
             () = self.pulse.wait() => {
                 if let Err(error) = self.pulse.beat().await {

@@ -43,7 +43,7 @@ impl Dispatcher {
                     }
                     continue;
                 }
-                () = self.changes.cancelled() => {}
+                () = self.cancels.cancelled() => {}
                 () = &mut limit => return,
             }
             if let Err(error) = self.take_turn(false).await {
