@@ -14,8 +14,8 @@ pub(crate) struct Back {
     job: JobId,
     state: JobState,
     place: Option<Timestamp>,
-    /// The attempt that it takes back.
-    back: u32,
+    /// How many attempts were not used.
+    attempts: u32,
     lost: u32,
     error: Option<String>,
     ended_at: Option<Timestamp>,
@@ -33,7 +33,7 @@ pub(crate) fn returned(
             job: job.id,
             state,
             place: None,
-            back: u32::from(!state.is_final()),
+            attempts: u32::from(!state.is_final()),
             lost: 0,
             error: None,
             ended_at: state.is_final().then_some(now),
@@ -65,7 +65,7 @@ pub(crate) fn lost(
             job: job.id,
             state,
             place: Some(now),
-            back: 1,
+            attempts: 1,
             lost: 1,
             error: None,
             ended_at: state.is_final().then_some(now),

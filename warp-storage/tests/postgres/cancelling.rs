@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use sqlx::Connection;
 use warp_policy::precedence::ExplicitPolicies;
-use warp_storage::Store;
 use warp_storage::conformance::{Harness, Scene};
 use warp_storage::model::{Cancelled, End, JobState, Sweep};
 

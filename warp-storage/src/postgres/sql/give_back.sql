@@ -1,14 +1,14 @@
 -- Gives back what a worker ran, with its slots, and takes it out. What it saw of the clock must not go with it.
--- $1 worker, $2 now, $3 [{job, state, place, back, lost, error, ended_at}], $4 lines of the log
+-- $1 worker, $2 now, $3 [{job, state, place, attempts, lost, error, ended_at}], $4 lines of the log
 WITH back AS MATERIALIZED (
     SELECT b.* FROM json_to_recordset($3::json) AS b (
-        job bigint, state text, place bigint, back integer, lost integer, error text, ended_at bigint)
+        job bigint, state text, place bigint, attempts integer, lost integer, error text, ended_at bigint)
 )
 , job AS (
     UPDATE warp.jobs AS j
     SET state = b.state,
         place = coalesce(b.place, j.place),
-        attempts = greatest(0, j.attempts - b.back),
+        attempts = greatest(0, j.attempts - b.attempts),
         lost = j.lost + b.lost,
         error = coalesce(b.error, j.error),
         ended_at = b.ended_at,
