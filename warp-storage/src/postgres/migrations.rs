@@ -20,7 +20,7 @@ const MIGRATIONS: &[Migration] = &[
         serves_from: 1,
     },
     Migration {
-        sql: include_str!("migrations/0002_ends.sql"),
+        sql: include_str!("migrations/0002_cancelled.sql"),
         serves_from: 1,
     },
 ];

@@ -2,6 +2,3 @@
 ALTER TABLE warp_jobs ADD COLUMN cancelled_at INTEGER;
 
 CREATE INDEX warp_jobs_cancelled ON warp_jobs (worker, id) WHERE state = 'processing' AND cancelled_at IS NOT NULL;
-
--- Claims of which a worker could not write how they ended: the next sweep gives their jobs back (R80, R85).
-ALTER TABLE warp_workers ADD COLUMN disowned TEXT NOT NULL DEFAULT '[]';
