@@ -18,6 +18,7 @@ pub mod cancelling;
 pub mod clock;
 pub mod concurrency;
 pub mod cost;
+mod elders;
 pub mod fetch;
 pub mod finishing;
 pub mod jobs;

@@ -4,7 +4,8 @@ use warp_policy::declaration::Declared;
 use warp_policy::precedence::resolve;
 use warp_policy::{Mode, Style};
 
-use super::policies::{both, mutex, rate, semaphore, slot, token};
+use super::elders::Elder;
+use super::policies::{both, mutex, rate, semaphore, token};
 use super::scene::Explicit;
 use super::{Harness, Outcome, Scene};
 use crate::model::{End, JobState};
@@ -133,33 +134,15 @@ async fn damaged_elder(
 ) -> Outcome {
     let scene = Scene::new(harness);
     let mut worker = scene.worker(&["a"]).await?;
-    let first = scene.enqueue("a", token()?).await?;
-    worker.settle(&scene).await?;
-    let elder = scene.enqueue("a", both(slot()?, token()?)).await?;
-    worker.settle(&scene).await?;
-    worker.end(&scene, first, End::Succeeded).await?;
-    for round in 1..=4 {
-        scene.at(10.0 * f64::from(round) - 1.0);
-        let takes_the_slot = scene.enqueue("a", slot()?).await?;
-        worker.settle(&scene).await?;
-        if scene.state(takes_the_slot).await? == JobState::Waiting {
-            if harness.overwrite_stamp(elder, "{").await.is_none() {
-                harness.skipped("damaged rows");
-                return Ok(());
-            }
-            happens(&scene).await?;
-            worker.settle(&scene).await?;
-            assert_eq!(scene.state(elder).await?, JobState::Failed);
-            assert_eq!(scene.state(takes_the_slot).await?, JobState::Processing);
-            return Ok(());
-        }
-        scene.at(10.0 * f64::from(round));
-        let takes_the_token = scene.enqueue("a", token()?).await?;
-        worker.settle(&scene).await?;
-        scene.at(10.0 * f64::from(round) + 1.0);
-        for id in [takes_the_slot, takes_the_token] {
-            worker.end(&scene, id, End::Succeeded).await?;
-        }
+    let mut other = scene.worker(&["b"]).await?;
+    let elder = Elder::new(&scene, &mut worker, &mut other).await?;
+    if harness.overwrite_stamp(elder.id, "{").await.is_none() {
+        harness.skipped("damaged rows");
+        return Ok(());
     }
-    panic!("there was no elder");
+    happens(&scene).await?;
+    worker.settle(&scene).await?;
+    assert_eq!(scene.state(elder.id).await?, JobState::Failed);
+    assert_eq!(scene.state(elder.stands_back).await?, JobState::Processing);
+    Ok(())
 }

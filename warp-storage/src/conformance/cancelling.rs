@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use warp_policy::{Mode, Style};
 
-use super::policies::{both, free, mutex, rate, semaphore, slot, token};
+use super::elders::Elder;
+use super::policies::{free, mutex, rate, semaphore};
 use super::scene::{new_job, retry};
 use super::{Harness, Outcome, Scene};
 use crate::model::{Cancelled, Counter, End, Event, JobState, NewJob, Ready};
@@ -130,31 +131,10 @@ pub async fn a_cancelled_elder_frees_its_keys(harness: &dyn Harness) -> Outcome 
     let scene = Scene::new(harness);
     let mut worker = scene.worker(&["a"]).await?;
     let mut other = scene.worker(&["b"]).await?;
-    let first = scene.enqueue("a", token()?).await?;
-    worker.settle(&scene).await?;
-    let elder = scene.enqueue("b", both(slot()?, token()?)).await?;
-    other.settle(&scene).await?;
-    worker.end(&scene, first, End::Succeeded).await?;
-    for round in 1..=4 {
-        scene.at(10.0 * f64::from(round) - 1.0);
-        let takes_the_slot = scene.enqueue("a", slot()?).await?;
-        worker.settle(&scene).await?;
-        if scene.state(takes_the_slot).await? == JobState::Waiting {
-            scene.store().cancel(elder).await?;
-            assert_eq!(worker.settle(&scene).await?, [takes_the_slot]);
-            return Ok(());
-        }
-        scene.at(10.0 * f64::from(round));
-        other.settle(&scene).await?;
-        let takes_the_token = scene.enqueue("a", token()?).await?;
-        worker.settle(&scene).await?;
-        scene.at(10.0 * f64::from(round) + 1.0);
-        for id in [takes_the_slot, takes_the_token] {
-            worker.end(&scene, id, End::Succeeded).await?;
-            other.settle(&scene).await?;
-        }
-    }
-    panic!("there was no elder");
+    let elder = Elder::new(&scene, &mut worker, &mut other).await?;
+    scene.store().cancel(elder.id).await?;
+    assert_eq!(worker.settle(&scene).await?, [elder.stands_back]);
+    Ok(())
 }
 
 /// S01, S05: a running job is named to its worker until it has ended, holds its slot until then, and frees it once.

@@ -2,6 +2,7 @@
 
 use warp_policy::{Mode, Style};
 
+use super::elders::Elder;
 use super::policies::{both, mutex, rate, slot, token};
 use super::{Harness, Outcome, Scene};
 use crate::model::{End, JobState};
@@ -89,29 +90,8 @@ pub async fn an_elder_that_nobody_can_run_frees_its_keys(harness: &dyn Harness) 
     let scene = Scene::new(harness);
     let mut worker = scene.worker(&["a"]).await?;
     let mut other = scene.worker(&["b"]).await?;
-    let first = scene.enqueue("a", token()?).await?;
-    worker.settle(&scene).await?;
-    scene.enqueue("b", both(slot()?, token()?)).await?;
-    other.settle(&scene).await?;
-    worker.end(&scene, first, End::Succeeded).await?;
-    for round in 1..=4 {
-        scene.at(10.0 * f64::from(round) - 1.0);
-        let takes_the_slot = scene.enqueue("a", slot()?).await?;
-        worker.settle(&scene).await?;
-        if scene.state(takes_the_slot).await? == JobState::Waiting {
-            scene.store().deregister(other.id).await?;
-            assert_eq!(worker.settle(&scene).await?, [takes_the_slot]);
-            return Ok(());
-        }
-        scene.at(10.0 * f64::from(round));
-        other.settle(&scene).await?;
-        let takes_the_token = scene.enqueue("a", token()?).await?;
-        worker.settle(&scene).await?;
-        scene.at(10.0 * f64::from(round) + 1.0);
-        for id in [takes_the_slot, takes_the_token] {
-            worker.end(&scene, id, End::Succeeded).await?;
-            other.settle(&scene).await?;
-        }
-    }
-    panic!("there was no elder");
+    let elder = Elder::new(&scene, &mut worker, &mut other).await?;
+    scene.store().deregister(other.id).await?;
+    assert_eq!(worker.settle(&scene).await?, [elder.stands_back]);
+    Ok(())
 }
