@@ -48,24 +48,28 @@ async fn an_end_that_meets_a_cancel_is_written_after_it() -> Outcome {
             worker.take_out(met, End::Returned)?,
             worker.take_out(other, End::Succeeded)?,
         ];
-        let turn = worker.turn_with(&scene, ended);
+        let mut turn = Box::pin(worker.turn_with(&scene, ended));
         if commits_in_time {
-            let commit = async {
-                waiting(&harness, 1).await?;
-                cancelling.commit().await?;
-                Outcome::Ok(())
+            // The turn waits for a moment only, so it may be over by then.
+            let taken = tokio::select! {
+                taken = &mut turn => Some(taken?),
+                met = waiting(&harness, 1) => { met?; None }
             };
-            let (turn, committed) = tokio::join!(turn, commit);
-            committed?;
-            assert!(turn?.stale.is_empty());
+            cancelling.commit().await?;
+            let taken = match taken {
+                Some(taken) => taken,
+                None => (&mut turn).await?,
+            };
+            assert!(taken.stale.is_empty());
         } else {
-            let turn = turn.await?;
-            assert!(turn.stale.is_empty());
-            assert_eq!(turn.next_at, Some(turn.now), "it is asked for again");
+            let taken = (&mut turn).await?;
+            assert!(taken.stale.is_empty());
+            assert_eq!(taken.next_at, Some(taken.now), "it is asked for again");
             assert_eq!(scene.state(met).await?, JobState::Processing);
             assert_eq!(scene.state(other).await?, JobState::Succeeded);
             cancelling.commit().await?;
         }
+        drop(turn);
         worker.settle(&scene).await?;
         assert_eq!(scene.state(met).await?, JobState::Deleted);
         assert_eq!(scene.state(other).await?, JobState::Succeeded);
@@ -110,4 +114,57 @@ async fn a_worker_is_not_taken_out_while_its_job_is_cancelled() -> Outcome {
     assert_eq!(swept?.dead, [(dead.id, 1)]);
     assert_eq!(scene.state(id).await?, JobState::Deleted);
     harness.audit().await
+}
+
+/// A ready job that is being cancelled is not started, though the turn saw it as ready.
+#[tokio::test]
+async fn a_job_that_is_being_cancelled_is_not_started() -> Outcome {
+    let Some(harness) = OnServer::new().await else {
+        return Ok(());
+    };
+    let scene = Scene::new(&harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let id = scene.enqueue("a", ExplicitPolicies::default()).await?;
+    let other = scene.enqueue("a", ExplicitPolicies::default()).await?;
+    let mut hand = connection().await;
+    let mut cancelling = hand.begin().await?;
+    let cancel = harness.here(
+        "UPDATE warp.jobs SET cancelled_at = 0, ended_at = 0, state = 'deleted' WHERE id = $1",
+    );
+    let cancel = sqlx::query(cancel).bind(id.get());
+    cancel.execute(&mut *cancelling).await?;
+    assert_eq!(worker.start(&scene).await?, [other]);
+    cancelling.commit().await?;
+    assert!(worker.settle(&scene).await?.is_empty());
+    harness.audit().await
+}
+
+/// A job that starts while its cancel waits for it is stopped as one that runs.
+#[tokio::test]
+async fn a_cancel_that_meets_a_start_stops_what_runs() -> Outcome {
+    let Some(harness) = OnServer::new().await else {
+        return Ok(());
+    };
+    let scene = Scene::new(&harness);
+    let worker = scene.worker(&["a"]).await?;
+    let id = scene.enqueue("a", ExplicitPolicies::default()).await?;
+    let mut hand = connection().await;
+    let mut starting = hand.begin().await?;
+    let start = harness
+        .here("UPDATE warp.jobs SET state = 'processing', worker = $2, claim = 1 WHERE id = $1");
+    let start = sqlx::query(start).bind(id.get()).bind(worker.id.get());
+    start.execute(&mut *starting).await?;
+    let store = scene.store();
+    let cancel = async { Outcome::Ok(store.cancel(id).await?) };
+    let starts = async {
+        waiting(&harness, 1).await?;
+        starting.commit().await?;
+        Outcome::Ok(())
+    };
+    let (cancelled, started) = tokio::join!(cancel, starts);
+    started?;
+    assert_eq!(cancelled?, Cancelled::Stopping);
+    let job = scene.job(id).await?;
+    assert_eq!((job.state, job.ended_at), (JobState::Processing, None));
+    Ok(())
 }
