@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// A small generator; one seed means the same for ever.
+/// A generator; one seed means the same course.
 #[derive(Debug)]
-pub struct Chance(u64);
+pub struct Chance(fastrand::Rng);
 
 impl Chance {
     /// From the seed that `WARP_TEST_SEED` says, or 1. A test that fails shows it.
@@ -14,19 +14,11 @@ impl Chance {
         {
             println!("WARP_TEST_SEED={seed}");
         }
-        Self(u64::wrapping_mul(seed, 0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    /// A number below `bound`.
-    pub fn below(&mut self, bound: u32) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        u32::try_from(self.0 % u64::from(bound)).unwrap()
+        Self(fastrand::Rng::with_seed(seed))
     }
 
     /// So many milliseconds at most, to the microsecond.
-    pub fn within_millis(&mut self, bound: u32) -> Duration {
-        Duration::from_micros(self.below(bound * 1000).into())
+    pub fn within_millis(&mut self, bound: u64) -> Duration {
+        Duration::from_micros(self.0.u64(..bound * 1000))
     }
 }
