@@ -153,25 +153,21 @@ impl Opened {
 
     /// What the store has cost so far; it does not count rows.
     pub(crate) fn cost(&self) -> Cost {
-        match self {
+        let (statements, transactions, turns) = match self {
             Self::Sqlite(store) => {
-                let statistics = store.statistics();
-                Cost {
-                    statements: statistics.statements,
-                    transactions: statistics.transactions,
-                    turns: statistics.turns,
-                    rows: 0,
-                }
+                let all = store.statistics();
+                (all.statements, all.transactions, all.turns)
             }
             Self::Postgres(store) => {
-                let statistics = store.statistics();
-                Cost {
-                    statements: statistics.statements,
-                    transactions: statistics.transactions,
-                    turns: statistics.turns,
-                    rows: 0,
-                }
+                let all = store.statistics();
+                (all.statements, all.transactions, all.turns)
             }
+        };
+        Cost {
+            statements,
+            transactions,
+            turns,
+            rows: 0,
         }
     }
 
