@@ -59,9 +59,11 @@ impl JobContext {
     /// Ends when the worker wants this attempt to stop. An attempt that returns `Err` then has not failed: its job goes back to the queue, which
     /// is no attempt; one that returns `Ok` has succeeded. Cancel safe.
     ///
-    /// That is so when the job was cancelled, see [`Publisher::cancel`](crate::Publisher::cancel): it ends as `Deleted` then, and the attempt is
-    /// dropped one second later if it has not ended before. It is so at a shutdown whose grace time has run out; the attempt is then dropped one second later (R83). And it is so when the
-    /// worker could not renew its lease for half its length; the attempt is then dropped when two thirds have passed (R81).
+    /// That is so
+    /// - when the job was cancelled (see [`Publisher::cancel`](crate::Publisher::cancel)): it ends as `Deleted` instead of going back, and the
+    ///   attempt is dropped one second later;
+    /// - at a shutdown whose grace time has run out: the attempt is dropped one second later (R83);
+    /// - when the worker could not renew its lease for half its length: the attempt is dropped when two thirds have passed (R81).
     pub async fn cancelled(&self) {
         self.cancelled.cancelled().await;
     }

@@ -178,12 +178,6 @@ impl Inner {
         self.announcements.work();
     }
 
-    /// Tells sleeping workers of this process that they may have missed anything.
-    fn catch_up(&self) {
-        self.announce();
-        self.announcements.cancel();
-    }
-
     /// Has the next turn report a job that failed because of its row.
     fn report_later(&self, job: JobId, error: String) {
         self.unreported

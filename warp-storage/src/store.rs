@@ -171,6 +171,13 @@ impl Announcements {
             .send_modify(|changes| *changes = changes.wrapping_add(1));
     }
 
+    /// Anything may have been missed.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn catch_up(&self) {
+        self.work();
+        self.cancel();
+    }
+
     /// A running job was cancelled.
     pub(crate) fn cancel(&self) {
         self.cancels

@@ -36,8 +36,8 @@ impl Tables {
             if !self.finish(finished, turn.worker, now, &mut freed) {
                 stale.push(finished.job);
             }
-            let comes_back_then = matches!(finished.end, End::Retry { .. } | End::Returned);
-            comes_back |= comes_back_then && !self.is_cancelled(finished.job);
+            comes_back |= matches!(finished.end, End::Retry { .. } | End::Returned)
+                && !self.is_cancelled(finished.job);
         }
 
         let fleet = self.fleet(turn.worker, now);

@@ -3,7 +3,7 @@
 
 use warp_policy::Timestamp;
 use warp_policy::admission::KeyId;
-use warp_policy::ids::{JobId, LaneId, WorkerId};
+use warp_policy::ids::{JobId, LaneId};
 
 use super::Inner;
 use super::error::PostgresError;
@@ -51,7 +51,9 @@ impl Inner {
             return Ok(None);
         }
         if let Some(worker) = job.worker {
-            keep_worker(self, &mut session, worker).await?;
+            // It is not taken out before this commits: whoever does that reads what it runs first.
+            let share = statement(&self.statements.worker_share).bind(worker.get());
+            session.execute(share).await?;
         }
         let cancel = statement(&self.statements.cancel)
             .bind(id.get())
@@ -90,14 +92,4 @@ impl Inner {
         session.execute(mend_lanes.bind(now.as_micros())).await?;
         Ok(self.restore(session, keys).await?.is_ok())
     }
-}
-
-/// Keeps a worker from being taken out until the transaction ends: whoever does that reads what it runs first.
-async fn keep_worker(
-    inner: &Inner,
-    session: &mut Session,
-    worker: WorkerId,
-) -> Result<(), PostgresError> {
-    let share = statement(&inner.statements.worker_share).bind(worker.get());
-    session.execute(share).await
 }

@@ -47,7 +47,7 @@ async fn look(inner: &Weak<Inner>, before: Seen) -> Option<Seen> {
     };
     let is_new = before.last_line != Some(last_line);
     if is_new || before.was_new {
-        inner.catch_up();
+        inner.announcements.catch_up();
     }
     Some(Seen {
         last_line: Some(last_line),

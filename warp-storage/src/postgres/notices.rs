@@ -142,14 +142,14 @@ impl Ear {
                         Some(notice) if notice.payload() == inner.notices.name => {}
                         Some(_) => inner.announce(),
                         // A connection was lost, and is there again: what was told in between is not told twice.
-                        None => inner.catch_up(),
+                        None => inner.announcements.catch_up(),
                     }
                 }
             }
             SystemClock.sleep(about(RECONNECTS_AFTER)).await;
             listener = self.listen().await.ok();
             if let (Some(_), Some(inner)) = (&listener, self.inner.upgrade()) {
-                inner.catch_up();
+                inner.announcements.catch_up();
             }
         }
     }

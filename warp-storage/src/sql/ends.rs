@@ -116,12 +116,11 @@ impl Ended {
         let worker = Some(worker);
         for finished in finished {
             let job = finished.job;
-            let comes_back = matches!(finished.end, End::Retry { .. } | End::Returned);
             if written.cancelled.remove(&job) {
                 log.cancelled(job, worker);
                 continue;
             }
-            ended.comes_back |= comes_back;
+            ended.comes_back |= matches!(finished.end, End::Retry { .. } | End::Returned);
             if !written.ended.remove(&job) {
                 ended.stale.push(job);
                 continue;

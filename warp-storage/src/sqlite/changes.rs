@@ -48,8 +48,7 @@ async fn look(inner: &Weak<Inner>) -> Option<()> {
     let version = inner.data_version().await.unwrap_or(UNKNOWN);
     let before = inner.seen_version.swap(version, Ordering::Relaxed);
     if version != before && version != UNKNOWN {
-        inner.announce();
-        inner.announcements.cancel();
+        inner.announcements.catch_up();
     }
     Some(())
 }

@@ -133,15 +133,14 @@ impl Taking<'_> {
             .bind(self.now.as_micros());
         let mut written = Written::default();
         for row in session.rows(statement).await? {
-            let id = row.try_get(0).map(JobId::new);
-            let (Ok(id), Ok(is_cancelled)) = (id, row.try_get::<bool, _>(1)) else {
-                return Err(session.damaged("an ended job has no id".to_owned()));
-            };
-            if is_cancelled {
-                written.cancelled.insert(id);
+            let read = row.try_get(0).and_then(|id| Ok((id, row.try_get(1)?)));
+            let (id, is_cancelled) = read.map_err(|error| session.damaged(error.to_string()))?;
+            let written = if is_cancelled {
+                &mut written.cancelled
             } else {
-                written.ended.insert(id);
-            }
+                &mut written.ended
+            };
+            written.insert(JobId::new(id));
         }
         let worker = self.dispatch.worker;
         Ok(Ended::of(
