@@ -6,8 +6,8 @@ use std::time::Duration;
 use sqlx::AssertSqlSafe;
 use tokio::time::timeout;
 use warp_policy::precedence::ExplicitPolicies;
-use warp_storage::conformance::Harness;
-use warp_storage::model::{NewJob, Ready};
+use warp_storage::conformance::{Harness, Scene};
+use warp_storage::model::{Cancelled, NewJob, Ready};
 use warp_storage::{CallersTransaction, Changes, Postgres, Store};
 
 use crate::on_server::{OnServer, url};
@@ -92,6 +92,25 @@ async fn a_job_of_a_transaction_is_told_when_that_commits() -> Outcome {
             .len(),
         1
     );
+    Ok(())
+}
+
+/// A cancel of a running job is told apart from all else, for workers without room; and it is no work for those that have some.
+#[tokio::test]
+async fn a_cancel_is_told_to_other_processes() -> Outcome {
+    let Some(harness) = OnServer::new().await else {
+        return Ok(());
+    };
+    let scene = Scene::new(&harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let running = scene.enqueue_as(job()).await?;
+    worker.start(&scene).await?;
+    let (ours, theirs) = (process(&harness).await?, process(&harness).await?);
+    let (mut here, mut there) = (ours.changes(), theirs.changes());
+    assert_eq!(ours.cancel(running).await?, Cancelled::Stopping);
+    timeout(WATCHDOG, here.cancelled()).await?;
+    timeout(WATCHDOG, there.cancelled()).await?;
+    assert!(!has_heard(&mut there).await);
     Ok(())
 }
 
