@@ -33,6 +33,8 @@ async fn a_process_frozen_inside_a_write_stops_the_file_and_does_no_harm(
 ) -> Outcome {
     let mut ids = office.enqueue(setting("WARP_TEST_JOBS", 400)?).await?;
     let processes = start_four(office);
+    // One that begins while the file stands still gives up: it is not registered yet.
+    office.until_there(&processes).await?;
     let sleeper = &processes[0];
     office.until_begun(&ids[..1]).await?;
     sleeper.freeze().await;
