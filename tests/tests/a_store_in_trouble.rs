@@ -1,5 +1,6 @@
 //! R85, R80: a store that fails for a while, and one that has declared the worker dead.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -8,11 +9,11 @@ use warp_runtime::prelude::*;
 use warp_runtime::storage::clock::Clock;
 use warp_runtime::storage::model::{
     Cancelled, Counters, Dispatch, Dispatched, Job as StoredJob, JobFilter, JobState, LogEntry,
-    NewJob, NewWorker, Resolver, Sweep, Swept,
+    NewJob, NewWorker, ReadBack, Resolver, Sweep, Swept,
 };
 use warp_runtime::storage::store::{CallersConnection, async_trait};
 use warp_runtime::storage::{Changes, Storage, Store, StoreError};
-use warp_runtime::{JobId, WorkerId};
+use warp_runtime::{ClaimId, JobId, WorkerId};
 use warp_tests::{Witness, World, seconds, start};
 
 /// Memory whose next dispatch turns fail, or that is down altogether.
@@ -103,6 +104,14 @@ impl Store for Flaky {
     ) -> Result<Dispatched, StoreError> {
         self.turn()?;
         self.memory.dispatch(turn, resolver).await
+    }
+    async fn read_back(
+        &self,
+        worker: WorkerId,
+        known: BTreeSet<ClaimId>,
+    ) -> Result<ReadBack, StoreError> {
+        self.is_up()?;
+        self.memory.read_back(worker, known).await
     }
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {
         self.is_up()?;

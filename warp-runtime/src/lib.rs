@@ -19,7 +19,7 @@ pub mod worker;
 pub mod __private;
 
 pub use warp_macros::{Job, mutex, rate_limit, semaphore};
-pub use warp_policy::ids::{JobId, WorkerId};
+pub use warp_policy::ids::{ClaimId, JobId, WorkerId};
 pub use warp_policy::{
     ConcurrencySpec, Key, Mode, PolicyError, RateLimitSpec, Stamp, Style, Timestamp, Window,
 };

@@ -25,6 +25,7 @@ pub mod jobs;
 pub mod lines;
 mod policies;
 pub mod rates;
+pub mod reading_back;
 pub mod resolution;
 mod scene;
 pub mod several_keys;
@@ -145,6 +146,8 @@ macro_rules! store_laws {
                 a_clock_that_went_back_delays_no_reclaim_by_more_than_a_lease, a_worker_that_leaves_gives_its_jobs_back,
                 a_heartbeat_keeps_a_worker_alive, a_worker_that_comes_back_in_time_is_counted_on_again,
                 a_draining_worker_starts_nothing, a_dead_worker_is_not_waited_for;
+            reading_back: what_a_worker_knows_of_is_told_apart, what_was_started_unknown_to_it_is_told_as_it_was_started,
+                nobody_elses_jobs_are_read_back, a_dead_worker_reads_nothing_back;
             announcements: a_new_job_is_announced, a_lane_that_wakes_for_others_is_announced,
                 a_job_that_comes_back_is_announced, a_worker_without_room_announces_the_lanes_it_leaves,
                 work_of_its_own_is_not_announced;

@@ -13,11 +13,12 @@ mod turn;
 mod workers;
 mod writing;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use warp_policy::Timestamp;
-use warp_policy::ids::{JobId, WorkerId};
+use warp_policy::ids::{ClaimId, JobId, WorkerId};
 
 pub use self::tables::Operations;
 use self::tables::Tables;
@@ -25,7 +26,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
 use crate::model::{
     Cancelled, Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker,
-    Resolver, Sweep, Swept,
+    ReadBack, Resolver, Sweep, Swept,
 };
 use crate::store::{Announcements, CallersConnection, Changes, Storage, Store};
 
@@ -212,6 +213,14 @@ impl Store for Memory {
             self.announce();
         }
         Ok(dispatched)
+    }
+
+    async fn read_back(
+        &self,
+        worker: WorkerId,
+        known: BTreeSet<ClaimId>,
+    ) -> Result<ReadBack, StoreError> {
+        self.tables().read_back(worker, &known)
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {

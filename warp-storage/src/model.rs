@@ -8,7 +8,7 @@ mod worker;
 
 pub use self::counters::{Counter, Counters};
 pub use self::dispatch::{
-    Dispatch, Dispatched, End, Finished, Resolution, Resolver, Started, Unresolved,
+    Dispatch, Dispatched, End, Finished, ReadBack, Resolution, Resolver, Started, Unresolved,
 };
 pub use self::job::{Cancelled, Job, JobFilter, JobState, NewJob, Ready, Waiting};
 pub use self::log::{Event, LogEntry};

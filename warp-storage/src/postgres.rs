@@ -32,6 +32,7 @@ mod notices;
 mod opening;
 mod options;
 mod queries;
+mod read_back;
 mod reading;
 mod session;
 mod statements;
@@ -42,13 +43,13 @@ mod turn;
 mod workers;
 mod writing;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use sqlx::PgPool;
 use warp_policy::admission::KeyId;
-use warp_policy::ids::{JobId, WorkerId};
+use warp_policy::ids::{ClaimId, JobId, WorkerId};
 
 pub use self::error::{Place, PostgresError};
 use self::notices::Notices;
@@ -60,8 +61,8 @@ use self::time::Time;
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::model::{
-    Cancelled, Counters, Dispatch, Dispatched, Finished, Job, JobFilter, LogEntry, NewJob,
-    NewWorker, Resolver, Sweep, Swept,
+    Cancelled, Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker,
+    ReadBack, Resolver, Sweep, Swept,
 };
 use crate::sql::sweeping::Cursors;
 use crate::store::{Announcements, CallersConnection, Changes, Storage, Store};
@@ -101,9 +102,6 @@ struct Inner {
     notices: Notices,
     /// Keys that have a row, or had one.
     known_keys: Mutex<HashSet<KeyId>>,
-    /// Attempts that ended and are not written yet, since another turn has had a key of theirs for too long. The next turn of their worker
-    /// asks for it again.
-    left_ends: Mutex<BTreeMap<WorkerId, Vec<Finished>>>,
     /// Jobs that failed because of their rows and were not reported yet; the next turn does.
     unreported: Mutex<Vec<(JobId, String)>>,
     cursors: tokio::sync::Mutex<Cursors>,
@@ -273,6 +271,14 @@ impl Store for Postgres {
         resolver: &dyn Resolver,
     ) -> Result<Dispatched, StoreError> {
         self.inner.dispatch(turn, resolver).await
+    }
+
+    async fn read_back(
+        &self,
+        worker: WorkerId,
+        known: BTreeSet<ClaimId>,
+    ) -> Result<ReadBack, StoreError> {
+        self.inner.read_back(worker, &known).await
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {

@@ -11,6 +11,7 @@ pub(crate) mod judging;
 pub(crate) mod limiters;
 pub(crate) mod lines;
 pub(crate) mod log;
+pub(crate) mod read_back;
 pub(crate) mod reading;
 mod stamps;
 pub(crate) mod sweeping;

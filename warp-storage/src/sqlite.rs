@@ -15,6 +15,7 @@ mod mend;
 mod migrations;
 mod options;
 mod queries;
+mod read_back;
 mod reading;
 mod statements;
 mod statistics;
@@ -24,6 +25,7 @@ mod workers;
 mod writer;
 mod writing;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, PoisonError};
@@ -32,7 +34,7 @@ use async_trait::async_trait;
 use sqlx::SqlitePool;
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
-use warp_policy::ids::{JobId, WorkerId};
+use warp_policy::ids::{ClaimId, JobId, WorkerId};
 
 pub use self::error::SqliteError;
 pub use self::options::{SqliteOptions, Synchronous};
@@ -42,7 +44,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
 use crate::model::{
     Cancelled, Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker,
-    Resolver, Sweep, Swept,
+    ReadBack, Resolver, Sweep, Swept,
 };
 use crate::sql::sweeping::Cursors;
 use crate::store::{Announcements, CallersConnection, Changes, Storage, Store};
@@ -275,6 +277,14 @@ impl Store for Sqlite {
         resolver: &dyn Resolver,
     ) -> Result<Dispatched, StoreError> {
         self.inner.dispatch(turn, resolver).await
+    }
+
+    async fn read_back(
+        &self,
+        worker: WorkerId,
+        known: BTreeSet<ClaimId>,
+    ) -> Result<ReadBack, StoreError> {
+        self.inner.read_back(worker, &known).await
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {

@@ -1,6 +1,7 @@
 //! The interface of a backend.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,13 +9,13 @@ use std::sync::Arc;
 /// For implementations outside this crate.
 pub use async_trait::async_trait;
 use tokio::sync::watch;
-use warp_policy::ids::{JobId, WorkerId};
+use warp_policy::ids::{ClaimId, JobId, WorkerId};
 
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::model::{
     Cancelled, Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker,
-    Resolver, Sweep, Swept,
+    ReadBack, Resolver, Sweep, Swept,
 };
 
 /// A backend. Every call is one transaction: it takes effect as a whole or not at all, also when its future is dropped.
@@ -62,6 +63,15 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         turn: Dispatch,
         resolver: &dyn Resolver,
     ) -> Result<Dispatched, StoreError>;
+
+    /// What a worker runs by the store's account, for one that cannot know what its last turn did, since the answer did not come (R85).
+    /// A turn of its that is still under way is waited for. `known` are the claims of what it runs, and of results that it still has to
+    /// bring.
+    async fn read_back(
+        &self,
+        worker: WorkerId,
+        known: BTreeSet<ClaimId>,
+    ) -> Result<ReadBack, StoreError>;
 
     /// Declares silent workers dead and gives their jobs back (R80), repairs lost wake-ups (R44) and forgets idle limiters (R68).
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError>;

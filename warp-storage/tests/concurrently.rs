@@ -194,25 +194,27 @@ impl World {
         let worker = self.store().register(new).await?;
         begin.wait().await;
         let mut starts = Vec::new();
+        let mut finished: Vec<Finished> = Vec::new();
         let mut running: Vec<Started> = Vec::new();
         for turn in 0.. {
             // Half of what runs ends before the next turn.
             let ended = running.split_off(running.len() / 2);
             self.running.fetch_sub(ended.len(), Ordering::SeqCst);
-            let finished = ended.iter().map(|started| Finished {
+            finished.extend(ended.iter().map(|started| Finished {
                 job: started.job,
                 claim: started.claim,
                 end: End::Succeeded,
-            });
+            }));
             let turn = Dispatch {
                 worker,
                 turn,
-                finished: finished.collect(),
+                finished: finished.clone(),
                 room: 8 - running.len(),
                 fetch: 50,
             };
             let turn = self.store().dispatch(turn, &Explicit).await?;
             assert!(turn.stale.is_empty() && turn.failed.is_empty());
+            finished.retain(|finished| turn.left.contains(&finished.claim));
             let now_running = self.running.fetch_add(turn.started.len(), Ordering::SeqCst);
             let now_running = now_running + turn.started.len();
             assert!(now_running <= self.limit, "{now_running} run at once");
@@ -220,7 +222,7 @@ impl World {
             self.started.fetch_add(turn.started.len(), Ordering::SeqCst);
             starts.extend(turn.started.iter().map(|started| started.job));
             running.extend(turn.started);
-            if running.is_empty() && !self.can_go_on().await? {
+            if running.is_empty() && finished.is_empty() && !self.can_go_on().await? {
                 break;
             }
             tokio::task::yield_now().await;

@@ -144,7 +144,8 @@ impl Dispatcher {
         if !self.finished.is_empty() || !dispatched.started.is_empty() {
             self.pulse.lease().renewed(before);
         }
-        self.finished.clear();
+        self.finished
+            .retain(|finished| dispatched.left.contains(&finished.claim));
         Ok(self.follow_up(dispatched, room, fetch, before))
     }
 

@@ -46,8 +46,18 @@ impl Dispatcher {
                 () = self.cancels.cancelled() => {}
                 () = &mut limit => return,
             }
-            if let Err(error) = self.take_turn(false).await {
+            if let Err(error) = self.write_results().await {
                 tracing::warn!(%error, "a result was not written yet");
+            }
+        }
+    }
+
+    /// Turns until the store has taken every result: some may have to wait for what others hold.
+    async fn write_results(&mut self) -> Result<(), StoreError> {
+        loop {
+            self.take_turn(false).await?;
+            if self.finished.is_empty() {
+                return Ok(());
             }
         }
     }
@@ -55,8 +65,8 @@ impl Dispatcher {
     async fn write_last_results(&mut self) -> Result<(), StoreError> {
         let mut delays = trouble(self.settings.lease).take(STOP_ATTEMPTS);
         loop {
-            let written = match self.take_turn(false).await {
-                Ok(_) => self.storage.deregister(self.worker).await,
+            let written = match self.write_results().await {
+                Ok(()) => self.storage.deregister(self.worker).await,
                 Err(error) => Err(error),
             };
             let Err(error) = written else { return Ok(()) };

@@ -148,6 +148,7 @@ impl<'a> Scene<'a> {
             room: 10,
             fetch: 0,
             running: Vec::new(),
+            left: Vec::new(),
             turn: 0,
         })
     }
@@ -190,6 +191,8 @@ pub struct TestWorker {
     pub fetch: usize,
     /// What it runs.
     pub running: Vec<Started>,
+    /// Results that could not be written yet; its next turn brings them again.
+    pub left: Vec<Finished>,
     turn: u64,
 }
 
@@ -276,14 +279,18 @@ impl TestWorker {
     ) -> Result<Dispatched> {
         let room = self.room.saturating_sub(self.running.len());
         self.turn += 1;
+        let mut brought = std::mem::take(&mut self.left);
+        brought.extend(finished);
         let turn = Dispatch {
             worker: self.id,
             turn: self.turn,
-            finished,
+            finished: brought.clone(),
             room,
             fetch: self.fetch.max(room),
         };
         let dispatched = scene.store().dispatch(turn, resolver).await?;
+        brought.retain(|finished| dispatched.left.contains(&finished.claim));
+        self.left = brought;
         assert!(
             dispatched.started.len() <= room,
             "it started more than it had room for"

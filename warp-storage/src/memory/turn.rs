@@ -115,6 +115,7 @@ impl Tables {
                 refused,
                 failed,
                 stale,
+                left: Vec::new(),
                 cancelled,
                 next_at,
             },

@@ -5,12 +5,13 @@ use std::ops::Bound;
 
 use warp_policy::Timestamp;
 use warp_policy::admission::{Control, KeyId, Server};
-use warp_policy::ids::{JobId, WorkerId};
+use warp_policy::ids::{ClaimId, JobId, WorkerId};
 
 use super::rows::{Phase, WorkerRow};
 use super::tables::Tables;
+use super::writing::started;
 use crate::error::StoreError;
-use crate::model::{Event, JobState, LogEntry, NewWorker, Sweep, Swept};
+use crate::model::{Event, JobState, LogEntry, NewWorker, ReadBack, Sweep, Swept};
 
 /// How many lines one sweep looks at, and how many limiters; the next one goes on from there.
 const SWEEP_BATCH: usize = 256;
@@ -69,6 +70,27 @@ impl Tables {
         self.look_at_lines_of(&server, now);
         self.restore(&freed.into_keys().collect(), now);
         Ok(())
+    }
+
+    pub(super) fn read_back(
+        &self,
+        worker: WorkerId,
+        known: &BTreeSet<ClaimId>,
+    ) -> Result<ReadBack, StoreError> {
+        let row = self.workers.get(&worker);
+        let row = row.ok_or(StoreError::WorkerGone { worker })?;
+        let mut read = ReadBack::default();
+        for job in row.running.iter().filter_map(|id| self.jobs.get(id)) {
+            let Some(started) = started(job) else {
+                continue;
+            };
+            if known.contains(&started.claim) {
+                read.held.insert(started.claim);
+            } else {
+                read.started.push(started);
+            }
+        }
+        Ok(read)
     }
 
     /// Who can run a lane decides who waits behind it: when a worker comes or goes, the lines in which its lanes stand are looked at.

@@ -8,7 +8,7 @@ use warp_policy::admission::{
 };
 use warp_policy::ids::{ClaimId, JobId, LaneId, WorkerId};
 
-use super::rows::{LaneRow, Phase};
+use super::rows::{JobRow, LaneRow, Phase};
 use super::tables::Tables;
 use crate::model::{Counter, Event, JobState, LogEntry, Started};
 
@@ -95,16 +95,7 @@ impl Tables {
                 event,
             });
         });
-        let row = self.jobs.get(&start.job)?;
-        let started = Started {
-            job: row.id,
-            claim,
-            kind: row.route.kind.clone(),
-            queue: row.route.queue.clone(),
-            payload: row.payload.clone(),
-            attempt: row.attempts,
-            admitted_at: start.at,
-        };
+        let started = started(self.jobs.get(&start.job)?)?;
         self.take_slots(start.job, claim);
         Some(started)
     }
@@ -172,6 +163,22 @@ impl Tables {
             *freed.entry(key).or_default() += 1;
         }
     }
+}
+
+/// A job that runs, as its worker has to know it.
+pub(super) fn started(row: &JobRow) -> Option<Started> {
+    let Phase::Processing { claim, .. } = row.phase else {
+        return None;
+    };
+    Some(Started {
+        job: row.id,
+        claim,
+        kind: row.route.kind.clone(),
+        queue: row.route.queue.clone(),
+        payload: row.payload.clone(),
+        attempt: row.attempts,
+        admitted_at: row.admitted_at?,
+    })
 }
 
 pub(super) fn skip_counter(refusal: &Refusal) -> Counter {

@@ -1,5 +1,6 @@
 //! One dispatch turn: what a worker brings, and what it gets.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use warp_policy::{Stamp, Timestamp};
 pub struct Dispatch {
     /// The worker.
     pub worker: WorkerId,
-    /// The number of the turn, ascending; by it an unanswered commit can be read back (R85).
+    /// The number of the turn, ascending.
     pub turn: u64,
     /// Attempts that ended since the last turn.
     pub finished: Vec<Finished>,
@@ -108,10 +109,21 @@ pub struct Dispatched {
     pub failed: Vec<(JobId, String)>,
     /// Results that came under a claim that is no longer theirs, and changed nothing.
     pub stale: Vec<JobId>,
+    /// Results that could not be written yet, since others held what that takes: the worker brings them again.
+    pub left: Vec<ClaimId>,
     /// Jobs of this worker that were cancelled while they run: their handlers have to stop. They are named by every turn until they end.
     pub cancelled: Vec<JobId>,
     /// When the next turn can start something without anything else happening; not after `now` means at once.
     pub next_at: Option<Timestamp>,
+}
+
+/// What a store says of the jobs that a worker runs (R85).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadBack {
+    /// Of the claims that the worker knows of those that it still has.
+    pub held: BTreeSet<ClaimId>,
+    /// Jobs that were started for it, which it does not know of: the turn that did so was not answered.
+    pub started: Vec<Started>,
 }
 
 /// A job to run.

@@ -72,7 +72,7 @@ impl Taking<'_> {
             self.now,
             &mut log,
         );
-        let left = left.into_iter().cloned().collect();
+        let left = left.iter().map(|finished| finished.claim).collect();
         self.go_on(session, ended, &locked, log, left).await
     }
 

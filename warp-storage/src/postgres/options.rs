@@ -212,7 +212,6 @@ impl Unopened {
             options: self.options,
             announcements: crate::store::Announcements::default(),
             known_keys: std::sync::Mutex::default(),
-            left_ends: std::sync::Mutex::default(),
             unreported: std::sync::Mutex::default(),
             cursors: tokio::sync::Mutex::default(),
             notices: Notices::default(),

@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use warp_policy::Timestamp;
 use warp_policy::admission::{Candidate, KeyId, LINE_READ, Turn};
-use warp_policy::ids::LaneId;
+use warp_policy::ids::{ClaimId, LaneId};
 
 use super::Inner;
 use super::error::PostgresError;
 use super::session::{At, Session, statement};
 use super::turn::{Outcome, Taking, bind_fetch};
-use crate::model::Finished;
 use crate::sql::documents::{JudgedLane, Keys, Presence, ReadyRow, json};
 use crate::sql::ends::Ended;
 use crate::sql::judging::Judging;
@@ -79,7 +78,7 @@ impl Taking<'_> {
         ended: Ended,
         locked: &BTreeSet<KeyId>,
         log: LogLines,
-        left: Vec<Finished>,
+        left: Vec<ClaimId>,
     ) -> Result<Outcome, PostgresError> {
         let At { now, document: due } = self.read_due(&mut session, &ended).await?;
         let mut judging = Judging::default();

@@ -62,6 +62,7 @@ statements! {
     look_at_lines: "look_at_lines";
     worker_lock: "worker_lock";
     running: "running";
+    read_back: "read_back";
     give_back: "give_back" "log_write" "done";
     // The clock, and the sweep.
     look_at_all: "look_at_all";

@@ -1,11 +1,10 @@
 //! One dispatch turn: a plain read, and where there is something to do, one transaction.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::PoisonError;
 
 use warp_policy::Timestamp;
 use warp_policy::admission::{KeyId, demands};
-use warp_policy::ids::{JobId, WorkerId};
+use warp_policy::ids::JobId;
 
 use super::Inner;
 use super::error::PostgresError;
@@ -23,7 +22,6 @@ const BEGINS: usize = 100;
 
 /// A turn while it is taken.
 pub(super) struct Taking<'a> {
-    /// The attempts that ended are those of earlier turns too, where they could not be written then.
     pub(super) dispatch: &'a Dispatch,
     pub(super) resolutions: &'a BTreeMap<JobId, Resolution>,
     pub(super) held: Vec<HeldSlot>,
@@ -53,18 +51,17 @@ pub(super) struct Taken {
     pub(super) dispatched: Dispatched,
     /// Whether another worker has something to do because of it.
     pub(super) others_care: bool,
-    /// The attempts that could not be written, since another turn had a key of theirs.
-    pub(super) left: Vec<Finished>,
 }
 
 impl Inner {
     pub(super) async fn dispatch(
         &self,
-        dispatch: Dispatch,
+        mut dispatch: Dispatch,
         resolver: &dyn Resolver,
     ) -> Result<Dispatched, StoreError> {
         let worker = dispatch.worker;
-        let dispatch = self.with_left_ends(dispatch);
+        let finished = dispatch.finished.into_iter().map(without_zeros);
+        dispatch.finished = finished.collect();
         let mut resolutions = BTreeMap::new();
         for _ in 0..BEGINS {
             let At {
@@ -78,7 +75,7 @@ impl Inner {
             let (Some(calls), Some((lease, last_seen))) =
                 (peek.calls_for_a_turn(&dispatch, now), seen)
             else {
-                return Err(self.gone(worker));
+                return Err(StoreError::WorkerGone { worker });
             };
             if !calls && self.has_reported() {
                 return Ok(nothing_to_do(peek, now));
@@ -107,8 +104,8 @@ impl Inner {
                 inner: self,
             };
             match taking.take().await? {
-                Outcome::Taken(taken) => return Ok(self.done(worker, *taken)),
-                Outcome::WorkerGone => return Err(self.gone(worker)),
+                Outcome::Taken(taken) => return Ok(self.done(*taken)),
+                Outcome::WorkerGone => return Err(StoreError::WorkerGone { worker }),
                 Outcome::Missing(keys) => self.add_missing_rows(keys).await?,
                 Outcome::Unreadable(jobs) => self.mend(&jobs, now).await?,
             }
@@ -128,33 +125,7 @@ impl Inner {
         self.document_at(statement).await
     }
 
-    /// Adds the attempts that ended before and could not be written yet: they are asked for first.
-    fn with_left_ends(&self, mut dispatch: Dispatch) -> Dispatch {
-        let left = self.left_ends();
-        let mut finished = left.get(&dispatch.worker).cloned().unwrap_or_default();
-        let known = |finished: &[Finished], new: &Finished| {
-            let mut same = finished.iter();
-            same.any(|old| (old.job, old.claim) == (new.job, new.claim))
-        };
-        for mut new in std::mem::take(&mut dispatch.finished) {
-            if !left.contains_key(&dispatch.worker) || !known(&finished, &new) {
-                new.end = without_zeros(new.end);
-                finished.push(new);
-            }
-        }
-        dispatch.finished = finished;
-        dispatch
-    }
-
-    fn done(&self, worker: WorkerId, taken: Taken) -> Dispatched {
-        {
-            let mut left = self.left_ends();
-            if taken.left.is_empty() {
-                left.remove(&worker);
-            } else {
-                left.insert(worker, taken.left);
-            }
-        }
+    fn done(&self, taken: Taken) -> Dispatched {
         if taken.others_care {
             self.announce_to_all();
         }
@@ -165,18 +136,6 @@ impl Inner {
             failed,
             ..dispatched
         }
-    }
-
-    /// What a dead worker still had to report is no longer its own.
-    fn gone(&self, worker: WorkerId) -> StoreError {
-        self.left_ends().remove(&worker);
-        StoreError::WorkerGone { worker }
-    }
-
-    pub(super) fn left_ends(&self) -> std::sync::MutexGuard<'_, BTreeMap<WorkerId, Vec<Finished>>> {
-        self.left_ends
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A clock that went back leaves lanes behind that are timed by what it showed before: every line is looked at again, so that nobody
@@ -227,18 +186,11 @@ fn keys_to_expect(
 }
 
 /// PostgreSQL keeps every character but one.
-fn without_zeros(end: End) -> End {
-    let clean = |error: String| error.replace('\0', "\u{fffd}");
-    match end {
-        End::Retry { error, after } => End::Retry {
-            error: clean(error),
-            after,
-        },
-        End::Failed { error } => End::Failed {
-            error: clean(error),
-        },
-        end => end,
+fn without_zeros(mut finished: Finished) -> Finished {
+    if let End::Retry { error, .. } | End::Failed { error } = &mut finished.end {
+        *error = error.replace('\0', "\u{fffd}");
     }
+    finished
 }
 
 fn cleaned((job, resolution): (JobId, Resolution)) -> (JobId, Resolution) {

@@ -12,7 +12,7 @@ use super::Inner;
 use super::error::PostgresError;
 use super::session::{At, Limits, Session, Statement, statement};
 use crate::error::StoreError;
-use crate::model::{Dispatch, NewWorker, Resolution, Resolver, Sweep, Unresolved};
+use crate::model::{NewWorker, Sweep};
 use crate::sql::documents::{Presence, RunningJobs, WorkerRow, json};
 use crate::sql::given_back::{lost, returned};
 use crate::sql::log::LogLines;
@@ -107,26 +107,10 @@ impl Inner {
     }
 
     pub(super) async fn deregister(&self, worker: WorkerId) -> Result<(), StoreError> {
-        self.write_left_ends(worker).await?;
         match self.take_out(worker, None).await? {
             Some(_) => Ok(()),
             None => Err(StoreError::WorkerGone { worker }),
         }
-    }
-
-    /// Writes the attempts that ended and could not be written yet: they ended, and are not to be given back.
-    async fn write_left_ends(&self, worker: WorkerId) -> Result<(), StoreError> {
-        while self.left_ends().contains_key(&worker) {
-            let turn = Dispatch {
-                worker,
-                turn: 0,
-                finished: Vec::new(),
-                room: 0,
-                fetch: 0,
-            };
-            self.dispatch(turn, &Nothing).await?;
-        }
-        Ok(())
     }
 
     /// Takes out a worker that leaves, or one that is silent if there is a sweep, and gives back what it ran. Returns how many jobs that
@@ -239,15 +223,5 @@ impl At<Present> {
             now: self.now,
             document: self.document.presence,
         }
-    }
-}
-
-/// Resolves nothing: a turn without room reads no job.
-#[derive(Debug)]
-struct Nothing;
-
-impl Resolver for Nothing {
-    fn resolve(&self, job: &Unresolved) -> Resolution {
-        Resolution::Fail(format!("job {} was not to be judged", job.id))
     }
 }

@@ -13,7 +13,7 @@ use super::error::PostgresError;
 use super::reading::Read;
 use super::session::{Session, statement};
 use super::turn::{Taken, Taking};
-use crate::model::{Dispatched, Finished};
+use crate::model::Dispatched;
 use crate::sql::decided::{Decided, JudgedRow, leaves_lanes, wakes_others};
 use crate::sql::documents::{Agenda, LaneRow, json};
 use crate::sql::ends::Ended;
@@ -192,11 +192,11 @@ impl Taking<'_> {
                 refused: plan.waits.len() + plan.skips.len(),
                 failed: reading.failed,
                 stale: ended.stale,
+                left: Vec::new(),
                 cancelled: self.cancelled.clone(),
                 next_at,
             },
             others_care,
-            left: Vec::new(),
         })
     }
 
@@ -217,11 +217,11 @@ impl Taking<'_> {
 
 impl Taken {
     /// Notes the attempts that could not be written. They are asked for again at once.
-    pub(super) fn leaving(mut self, left: Vec<Finished>) -> Self {
+    pub(super) fn leaving(mut self, left: Vec<ClaimId>) -> Self {
         if !left.is_empty() {
             self.dispatched.next_at = Some(self.dispatched.now);
         }
-        self.left = left;
+        self.dispatched.left = left;
         self
     }
 }

@@ -44,6 +44,7 @@ pub(crate) fn nothing_to_do(peek: Peek, now: Timestamp) -> Dispatched {
         refused: 0,
         failed: Vec::new(),
         stale: Vec::new(),
+        left: Vec::new(),
         cancelled: peek.cancelled,
         next_at: peek.agenda.next_at(now),
     }

@@ -45,6 +45,7 @@ statements! {
     TOUCH: "touch";
     LOOK_AT_LINES: "look_at_lines";
     RUNNING: "running";
+    READ_BACK: "read_back";
     GIVE_BACK: "give_back";
     WORKER_DELETE: "worker_delete";
     // The clock, and the sweep.

@@ -72,6 +72,7 @@ impl Taking<'_> {
             refused: plan.waits.len() + plan.skips.len(),
             failed,
             stale: ended.stale,
+            left: Vec::new(),
             cancelled: self.cancelled.clone(),
             next_at: agenda.next_at(self.now),
         };

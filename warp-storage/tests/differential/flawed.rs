@@ -1,13 +1,14 @@
 //! Stores with a flaw each, to see that the comparison finds it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use warp_policy::ids::{JobId, WorkerId};
+use warp_policy::ids::{ClaimId, JobId, WorkerId};
 use warp_storage::conformance::{DAWN, Harness};
 use warp_storage::model::{
     Cancelled, Counters, Dispatch, Dispatched, Job, JobFilter, LogEntry, NewJob, NewWorker,
-    Resolver, Sweep, Swept,
+    ReadBack, Resolver, Sweep, Swept,
 };
 use warp_storage::store::{CallersConnection, async_trait};
 use warp_storage::{Changes, Clock, ManualClock, Memory, Storage, Store, StoreError};
@@ -148,6 +149,10 @@ impl Store for FlawedStore {
             dispatched.next_at = dispatched.next_at.map(|at| at.plus(late));
         }
         Ok(dispatched)
+    }
+
+    async fn read_back(&self, worker: WorkerId, known: BTreeSet<ClaimId>) -> Result<ReadBack> {
+        self.memory.read_back(worker, known).await
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<Swept> {
