@@ -16,12 +16,16 @@ use warp_runtime::storage::{Changes, Storage, Store, StoreError};
 use warp_runtime::{ClaimId, JobId, WorkerId};
 use warp_tests::{Witness, World, seconds, start};
 
-/// Memory whose next dispatch turns fail, or that is down altogether.
+/// Memory whose next dispatch turns fail, or are not answered, or that is down altogether.
 #[derive(Clone, Debug)]
 struct Flaky {
     memory: Memory,
     /// How many of the next turns fail.
     failures: Arc<AtomicU32>,
+    /// How many of the next turns that do something take effect without an answer.
+    unanswered: Arc<AtomicU32>,
+    /// How many results came too late.
+    stale: Arc<AtomicU32>,
     turns: Arc<AtomicU32>,
     is_down: Arc<AtomicBool>,
 }
@@ -31,6 +35,8 @@ impl Flaky {
         Self {
             memory: world.memory.clone(),
             failures: Arc::default(),
+            unanswered: Arc::default(),
+            stale: Arc::default(),
             turns: Arc::default(),
             is_down: Arc::default(),
         }
@@ -38,15 +44,10 @@ impl Flaky {
 
     fn turn(&self) -> Result<(), StoreError> {
         self.turns.fetch_add(1, Ordering::SeqCst);
-        let left = self
-            .failures
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-                left.checked_sub(1)
-            });
-        match left {
-            Ok(_) => Err(failure()),
-            Err(_) => self.is_up(),
+        if is_next(&self.failures) {
+            return Err(failure());
         }
+        self.is_up()
     }
 
     fn is_up(&self) -> Result<(), StoreError> {
@@ -55,6 +56,13 @@ impl Flaky {
         }
         Ok(())
     }
+}
+
+/// Takes one of those that are left.
+fn is_next(left: &AtomicU32) -> bool {
+    let one_less = |left: u32| left.checked_sub(1);
+    let taken = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less);
+    taken.is_ok()
 }
 
 fn failure() -> StoreError {
@@ -103,7 +111,14 @@ impl Store for Flaky {
         resolver: &dyn Resolver,
     ) -> Result<Dispatched, StoreError> {
         self.turn()?;
-        self.memory.dispatch(turn, resolver).await
+        let brings = !turn.finished.is_empty();
+        let dispatched = self.memory.dispatch(turn, resolver).await?;
+        let stale = u32::try_from(dispatched.stale.len()).unwrap_or(u32::MAX);
+        self.stale.fetch_add(stale, Ordering::SeqCst);
+        if (brings || !dispatched.started.is_empty()) && is_next(&self.unanswered) {
+            return Err(failure());
+        }
+        Ok(dispatched)
     }
     async fn read_back(
         &self,
@@ -172,6 +187,78 @@ async fn a_store_that_fails_for_a_while_is_asked_again_with_back_off() {
     assert_eq!(world.count(JobState::Succeeded).await, 2);
     assert_eq!(world.witness.runs().len(), 2);
     assert_eq!(world.witness.most_at_once("task"), 1);
+}
+
+/// R85: a turn that was not answered, but took effect, is read back: what it started runs, and what it ended is not ended again.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_was_not_answered_is_read_back() {
+    let world = World::new();
+    let store = Flaky::new(&world);
+    let worker = Worker::builder(store.clone()).lease(Duration::from_hours(1));
+    store.unanswered.store(1, Ordering::SeqCst);
+    let worker = start(worker.handler::<Task, _>(Runner(world.witness.clone())));
+    let ids = world.publisher.enqueue_all([Task; 3]).await.unwrap();
+    world.until(5.0).await;
+    assert_eq!(world.witness.runs().len(), 1, "the start was read back");
+    // The turn that ends the first, and starts the second; then the one that ends the second, and so on.
+    store.unanswered.store(3, Ordering::SeqCst);
+    world.until_all_ended().await;
+    assert!(world.seconds() < 35.0, "no time was lost");
+    worker.stop().await;
+    assert_eq!(store.unanswered.load(Ordering::SeqCst), 0);
+    assert_eq!(store.stale.load(Ordering::SeqCst), 0, "known to be written");
+    assert_eq!(world.witness.runs().len(), 3);
+    assert_eq!(world.witness.most_at_once("task"), 1);
+    for id in ids {
+        let log = world.log(id).await;
+        let ends = log.iter().filter(|line| *line == "succeeded").count();
+        let starts = log.iter().filter(|line| line.starts_with("started"));
+        assert_eq!((starts.count(), ends), (1, 1), "{log:#?}");
+    }
+}
+
+/// R83, R85: what a turn started that was not answered before the worker had to stop goes back at once, and was no attempt.
+#[tokio::test(start_paused = true)]
+async fn what_was_started_unknown_to_a_worker_that_stops_goes_back() {
+    let world = World::new();
+    let store = Flaky::new(&world);
+    let worker = Worker::builder(store.clone()).lease(Duration::from_hours(1));
+    let worker = worker.handler::<LongTask, _>(Runner(world.witness.clone()));
+    let worker = start(worker.grace(Duration::from_secs(400)));
+    let runs = world.publisher.enqueue(LongTask).await.unwrap();
+    world.until(1.0).await;
+    store.unanswered.store(1, Ordering::SeqCst);
+    let id = world.publisher.enqueue(LongTask).await.unwrap();
+    while store.unanswered.load(Ordering::SeqCst) > 0 {
+        tokio::task::yield_now().await;
+    }
+    let stopping = tokio::spawn(worker.stop());
+    world.until(10.0).await;
+    let job = world.job(id).await;
+    assert_eq!((job.state, job.attempts), (JobState::Enqueued, 0));
+    assert_eq!(world.job(runs).await.state, JobState::Processing);
+    stopping.await.unwrap();
+    assert_eq!(world.job(runs).await.state, JobState::Succeeded);
+    assert_eq!(world.witness.runs().len(), 1);
+}
+
+/// R85: now and then a worker sees whether it still has what it runs, and stops the handlers of jobs that it has no more.
+#[tokio::test(start_paused = true)]
+async fn a_handler_whose_job_was_taken_away_is_stopped() {
+    let world = World::new();
+    let worker = Worker::builder(world.memory.clone()).lease(Duration::from_secs(30));
+    let worker = start(worker.handler::<Task, _>(Stubborn(world.witness.clone())));
+    let id = world.publisher.enqueue(Task).await.unwrap();
+    world.until(1.0).await;
+    let (owner, claim) = world.job(id).await.claim.unwrap();
+    world.end_by_hand(owner, claim, id).await;
+    world.until(13.0).await;
+    let asked = world.witness.of("asked to end");
+    assert_eq!(asked.len(), 1, "within a third of the lease");
+    assert_eq!(world.witness.of("stubborn").len(), 1);
+    assert_eq!(world.job(id).await.state, JobState::Succeeded);
+    worker.stop().await;
+    assert_eq!(asked[0].ended, None, "it was dropped");
 }
 
 /// Says when it was asked to end, and goes on.

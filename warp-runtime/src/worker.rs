@@ -5,6 +5,7 @@ mod dispatch;
 mod heart;
 mod lease;
 mod pulse;
+mod read_back;
 mod running;
 mod shutdown;
 

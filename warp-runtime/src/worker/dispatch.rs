@@ -7,7 +7,7 @@ use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use warp_policy::Timestamp;
 use warp_policy::ids::WorkerId;
 use warp_storage::clock::{Clock, Sleep};
-use warp_storage::model::{Dispatch, Dispatched, Finished, NewWorker};
+use warp_storage::model::{Dispatch, Dispatched, Finished, NewWorker, Started};
 use warp_storage::{Changes, Storage, StoreError};
 
 use super::pulse::Pulse;
@@ -37,6 +37,8 @@ pub(super) struct Dispatcher {
     pub(super) pulse: Pulse,
     pub(super) running: Running,
     pub(super) finished: Vec<Finished>,
+    /// The last turn failed in a way that leaves open whether it took effect.
+    pub(super) is_uncertain: bool,
     turn: u64,
     fetch: usize,
 }
@@ -73,6 +75,7 @@ impl Dispatcher {
             pulse,
             running: Running::new(Arc::clone(&handlers), settings.retry, storage.clock()),
             finished: Vec::new(),
+            is_uncertain: false,
             turn: 0,
             fetch: 0,
             storage,
@@ -124,6 +127,9 @@ impl Dispatcher {
 
     /// One dispatch turn. What has finished stays with the dispatcher until the store has taken it.
     pub(super) async fn take_turn(&mut self, claims: bool) -> Result<Next, StoreError> {
+        if self.is_uncertain {
+            self.read_back(claims).await?;
+        }
         self.collect();
         let room = if claims {
             self.settings.concurrency.saturating_sub(self.running.len())
@@ -140,7 +146,9 @@ impl Dispatcher {
         };
         self.turn += 1;
         let before = self.clock.now();
-        let dispatched = self.storage.dispatch(turn, &*self.handlers).await?;
+        let dispatched = self.storage.dispatch(turn, &*self.handlers).await;
+        self.is_uncertain = dispatched.as_ref().is_err_and(StoreError::is_retryable);
+        let dispatched = dispatched?;
         if !self.finished.is_empty() || !dispatched.started.is_empty() {
             self.pulse.lease().renewed(before);
         }
@@ -174,8 +182,7 @@ impl Dispatcher {
             0
         };
         for job in dispatched.started {
-            let stop = self.pulse.lease().stop();
-            self.finished.extend(self.running.start(job, stop));
+            self.start(job);
         }
         if room == started {
             return Next::Sleep(None);
@@ -190,6 +197,11 @@ impl Dispatcher {
         }
     }
 
+    pub(super) fn start(&mut self, job: Started) {
+        let stop = self.pulse.lease().stop();
+        self.finished.extend(self.running.start(job, stop));
+    }
+
     /// Sleeps until a turn can do something. Without room that is only when a handler ends, or has to be stopped.
     async fn sleep(&mut self, until: Option<Sleep>) -> Next {
         let has_room = self.running.len() < self.settings.concurrency;
@@ -201,17 +213,24 @@ impl Dispatcher {
             () = self.changes.changed(), if has_room => {}
             () = self.cancels.cancelled() => {}
             () = or_never(until), if has_room => {}
-            () = self.pulse.wait() => {
-                if let Err(error) = self.pulse.beat().await {
-                    tracing::warn!(%error, "the heartbeat failed");
-                }
-            }
+            () = self.pulse.wait() => self.beat().await,
         }
         Next::Turn
     }
 
+    /// Between two turns: says that the worker is alive, and sees whether it runs what the store says.
+    async fn beat(&mut self) {
+        let mut beaten = self.pulse.beat().await;
+        if beaten.is_ok() && self.running.len() > 0 {
+            beaten = self.read_back(true).await;
+        }
+        if let Err(error) = beaten {
+            tracing::warn!(%error, "the heartbeat failed");
+        }
+    }
+
     /// Collects the handlers that have ended meanwhile, so that one turn serves them all.
-    fn collect(&mut self) {
+    pub(super) fn collect(&mut self) {
         while let Some(finished) = self.running.try_next() {
             self.finished.push(finished);
         }
@@ -225,6 +244,7 @@ impl Dispatcher {
             let (handlers, clock) = (Arc::clone(&self.handlers), Arc::clone(&self.clock));
             self.running = Running::new(handlers, self.settings.retry, clock);
             self.finished.clear();
+            self.is_uncertain = false;
             match register(&self.storage, &self.handlers, &self.settings).await {
                 Ok(worker) => {
                     self.worker = worker;

@@ -1,12 +1,12 @@
 //! The handlers that run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
-use warp_policy::ids::JobId;
+use warp_policy::ids::{ClaimId, JobId};
 use warp_storage::clock::Clock;
 use warp_storage::model::{End, Finished, Started};
 
@@ -91,6 +91,19 @@ impl Running {
         };
         self.jobs.insert(task.id(), attempt);
         None
+    }
+
+    /// The claims under which they run.
+    pub(super) fn claims(&self) -> BTreeSet<ClaimId> {
+        let attempts = self.jobs.values();
+        attempts.map(|attempt| attempt.started.claim).collect()
+    }
+
+    /// The jobs of those that run under other claims than these.
+    pub(super) fn jobs_without(&self, claims: &BTreeSet<ClaimId>) -> Vec<JobId> {
+        let attempts = self.jobs.values().map(|attempt| &attempt.started);
+        let without = attempts.filter(|started| !claims.contains(&started.claim));
+        without.map(|started| started.job).collect()
     }
 
     /// Waits for the next handler to end; `None` where none runs. Cancel safe.

@@ -16,6 +16,10 @@ impl Dispatcher {
         if let Err(error) = self.storage.drain(self.worker).await {
             tracing::warn!(%error, "the store was not told that the worker is stopping");
         }
+        // A turn that was not answered may have started something.
+        if let Err(error) = self.write_results().await {
+            tracing::warn!(%error, "the results were not written yet");
+        }
         let grace = self.clock.sleep(self.settings.grace);
         self.finish_until(grace).await;
         self.running.cancel();
@@ -64,12 +68,21 @@ impl Dispatcher {
 
     async fn write_last_results(&mut self) -> Result<(), StoreError> {
         let mut delays = trouble(self.settings.lease).take(STOP_ATTEMPTS);
+        let mut has_left = false;
         loop {
             let written = match self.write_results().await {
-                Ok(()) => self.storage.deregister(self.worker).await,
+                Ok(()) => {
+                    has_left = true;
+                    self.storage.deregister(self.worker).await
+                }
                 Err(error) => Err(error),
             };
-            let Err(error) = written else { return Ok(()) };
+            let error = match written {
+                Ok(()) => return Ok(()),
+                // The answer to its leaving did not come.
+                Err(StoreError::WorkerGone { .. }) if has_left => return Ok(()),
+                Err(error) => error,
+            };
             match delays.next() {
                 Some(delay) if error.is_retryable() => self.clock.sleep(delay).await,
                 _ => return Err(error),

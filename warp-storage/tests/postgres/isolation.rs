@@ -244,6 +244,38 @@ async fn a_turn_of_a_worker_that_is_being_declared_dead_does_nothing() -> Outcom
     Ok(())
 }
 
+/// R85: a turn that was given up may still be under way on the server. Whoever reads it back waits for its commit.
+#[tokio::test]
+async fn what_is_read_back_includes_a_turn_that_was_still_under_way() -> Outcome {
+    let Some(harness) = OnServer::new().await else {
+        return Ok(());
+    };
+    let scene = Scene::new(&harness);
+    let worker = scene.worker(&["a"]).await?;
+    let id = scene.enqueue("a", ExplicitPolicies::default()).await?;
+    let mut hand = connection().await;
+    let mut turn = hand.begin().await?;
+    let begins = "SELECT 1 FROM warp.workers FOR KEY SHARE";
+    sqlx::raw_sql(harness.here(begins))
+        .execute(&mut *turn)
+        .await?;
+    let read = scene.store().read_back(worker.id, [].into());
+    let goes_on = async {
+        somebody_waits(&mut turn).await?;
+        let starts = "UPDATE warp.jobs SET state = 'processing', worker = (SELECT id FROM warp.workers), claim = 1, admitted_at = 0";
+        sqlx::raw_sql(harness.here(starts))
+            .execute(&mut *turn)
+            .await?;
+        turn.commit().await?;
+        Outcome::Ok(())
+    };
+    let (read, gone_on) = tokio::join!(read, goes_on);
+    gone_on?;
+    let started: Vec<_> = read?.started.iter().map(|started| started.job).collect();
+    assert_eq!(started, [id]);
+    Ok(())
+}
+
 /// R46: workers of two processes, whose jobs ask for the same keys in every order, never wait for each other in a circle.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn keys_in_opposite_orders_do_not_deadlock() -> Outcome {
