@@ -128,6 +128,15 @@ impl Store for Flaky {
         self.is_up()?;
         self.memory.read_back(worker, known).await
     }
+    async fn disown(
+        &self,
+        worker: WorkerId,
+        claim: ClaimId,
+        error: String,
+        sweep: Sweep,
+    ) -> Result<(), StoreError> {
+        self.memory.disown(worker, claim, error, sweep).await
+    }
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {
         self.is_up()?;
         self.memory.sweep(sweep).await

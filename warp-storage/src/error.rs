@@ -29,6 +29,13 @@ pub enum StoreError {
         /// What the backend says.
         source: Box<dyn StdError + Send + Sync>,
     },
+    /// The store does not keep what it was given: a value that is none of its, or one that a constraint or a trigger refuses. Nothing was
+    /// changed, and the same call would be refused again.
+    #[error(transparent)]
+    Refused {
+        /// What the backend says.
+        source: Box<dyn StdError + Send + Sync>,
+    },
     /// Jobs were to be enqueued in a transaction of another kind of database. Nothing was enqueued.
     #[error(
         "the transaction is not one of {store}, in which the jobs are to be kept; nothing was enqueued"
@@ -43,9 +50,10 @@ impl StoreError {
     /// Whether the same call may succeed later (R85).
     pub const fn is_retryable(&self) -> bool {
         match self {
-            Self::WorkerGone { .. } | Self::Unusable { .. } | Self::ForeignTransaction { .. } => {
-                false
-            }
+            Self::WorkerGone { .. }
+            | Self::Unusable { .. }
+            | Self::Refused { .. }
+            | Self::ForeignTransaction { .. } => false,
             Self::Unavailable { .. } => true,
         }
     }

@@ -223,6 +223,21 @@ impl Store for Memory {
         self.tables().read_back(worker, &known)
     }
 
+    async fn disown(
+        &self,
+        worker: WorkerId,
+        claim: ClaimId,
+        error: String,
+        sweep: Sweep,
+    ) -> Result<(), StoreError> {
+        let (mut tables, now) = self.tables_now();
+        if tables.disown(worker, claim, &error, sweep, now) {
+            drop(tables);
+            self.announce();
+        }
+        Ok(())
+    }
+
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {
         let (mut tables, now) = self.tables_now();
         let swept = tables.sweep(sweep, now);

@@ -12,4 +12,5 @@ pub use self::dispatch::{
 };
 pub use self::job::{Cancelled, Job, JobFilter, JobState, NewJob, Ready, Waiting};
 pub use self::log::{Event, LogEntry};
+pub(crate) use self::worker::Loss;
 pub use self::worker::{NewWorker, Sweep, Swept};

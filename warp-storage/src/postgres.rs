@@ -22,6 +22,7 @@
 
 mod cancelling;
 mod changes;
+mod disowning;
 mod enqueue;
 mod error;
 mod jitter;
@@ -279,6 +280,19 @@ impl Store for Postgres {
         known: BTreeSet<ClaimId>,
     ) -> Result<ReadBack, StoreError> {
         self.inner.read_back(worker, &known).await
+    }
+
+    async fn disown(
+        &self,
+        worker: WorkerId,
+        claim: ClaimId,
+        error: String,
+        sweep: Sweep,
+    ) -> Result<(), StoreError> {
+        if self.inner.disown(worker, claim, &error, sweep).await? {
+            self.inner.announce_to_all();
+        }
+        Ok(())
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {

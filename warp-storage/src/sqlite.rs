@@ -7,6 +7,7 @@
 
 mod cancelling;
 mod changes;
+mod disowning;
 mod enqueue;
 mod error;
 mod lines;
@@ -285,6 +286,19 @@ impl Store for Sqlite {
         known: BTreeSet<ClaimId>,
     ) -> Result<ReadBack, StoreError> {
         self.inner.read_back(worker, &known).await
+    }
+
+    async fn disown(
+        &self,
+        worker: WorkerId,
+        claim: ClaimId,
+        error: String,
+        sweep: Sweep,
+    ) -> Result<(), StoreError> {
+        if self.inner.disown(worker, claim, &error, sweep).await? {
+            self.inner.announce();
+        }
+        Ok(())
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError> {

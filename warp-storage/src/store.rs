@@ -73,6 +73,16 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         known: BTreeSet<ClaimId>,
     ) -> Result<ReadBack, StoreError>;
 
+    /// Gives up an attempt whose end cannot be written: its job is lost, as if its worker had died (R85). `error` says why. Where the claim is
+    /// no longer held nothing changes.
+    async fn disown(
+        &self,
+        worker: WorkerId,
+        claim: ClaimId,
+        error: String,
+        sweep: Sweep,
+    ) -> Result<(), StoreError>;
+
     /// Declares silent workers dead and gives their jobs back (R80), repairs lost wake-ups (R44) and forgets idle limiters (R68).
     async fn sweep(&self, sweep: Sweep) -> Result<Swept, StoreError>;
 

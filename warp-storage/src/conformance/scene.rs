@@ -112,6 +112,16 @@ impl<'a> Scene<'a> {
         Ok(self.store().sweep(Sweep { max_lost: 3 }).await?)
     }
 
+    /// Gives up a job that a worker runs, as if its end could not be written. It may be lost twice.
+    pub async fn disown(&self, worker: &mut TestWorker, job: JobId) -> Result<Finished> {
+        let given_up = worker.take_out(job, End::Succeeded)?;
+        let error = "no space".to_owned();
+        let sweep = Sweep { max_lost: 3 };
+        let disown = self.store().disown(worker.id, given_up.claim, error, sweep);
+        disown.await?;
+        Ok(given_up)
+    }
+
     /// A worker for these kinds, on the queue of all jobs that name none, with room for ten.
     pub async fn worker(&self, kinds: &[&str]) -> Result<TestWorker> {
         self.worker_on(QUEUE, kinds, Duration::from_hours(24 * 365))

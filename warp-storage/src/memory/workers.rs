@@ -11,7 +11,7 @@ use super::rows::{Phase, WorkerRow};
 use super::tables::Tables;
 use super::writing::started;
 use crate::error::StoreError;
-use crate::model::{Event, JobState, LogEntry, NewWorker, ReadBack, Sweep, Swept};
+use crate::model::{Event, JobState, LogEntry, Loss, NewWorker, ReadBack, Sweep, Swept};
 
 /// How many lines one sweep looks at, and how many limiters; the next one goes on from there.
 const SWEEP_BATCH: usize = 256;
@@ -137,9 +137,13 @@ impl Tables {
         };
         let (server, running) = (row.server.clone(), row.running.clone());
         let mut freed = BTreeMap::new();
+        let loss = Loss::WithWorker {
+            worker,
+            together: running.len(),
+        };
         for &job in &running {
             self.free_slots(job, &mut freed);
-            self.lose(job, worker, running.len(), sweep, now);
+            self.lose(job, loss, sweep, now);
         }
         self.workers.remove(&worker);
         self.look_at_lines_of(&server, now);
@@ -147,15 +151,31 @@ impl Tables {
         running.len()
     }
 
-    fn lose(
+    /// Gives up an attempt whose end cannot be written. Tells whether it was still held.
+    pub(super) fn disown(
         &mut self,
-        job: JobId,
         worker: WorkerId,
-        together: usize,
+        claim: ClaimId,
+        error: &str,
         sweep: Sweep,
         now: Timestamp,
-    ) {
-        let event = Event::Lost { worker, together };
+    ) -> bool {
+        let held = Phase::Processing { worker, claim };
+        let running = self.workers.get(&worker).map(|row| row.running.iter());
+        let mut running = running.into_iter().flatten().copied();
+        let is_meant = |job: &JobId| self.jobs.get(job).is_some_and(|row| row.phase == held);
+        let Some(job) = running.find(is_meant) else {
+            return false;
+        };
+        let mut freed = BTreeMap::new();
+        self.free_slots(job, &mut freed);
+        self.lose(job, Loss::Disowned { worker, error }, sweep, now);
+        self.restore(&freed.into_keys().collect(), now);
+        true
+    }
+
+    fn lose(&mut self, job: JobId, how: Loss<'_>, sweep: Sweep, now: Timestamp) {
+        let by = how.told_by();
         let lost = self.jobs.get(&job).map_or(0, |row| row.lost + 1);
         self.write_job(job, |row| {
             row.lost = lost;
@@ -165,18 +185,15 @@ impl Tables {
             row.place = now;
             row.log.push(LogEntry {
                 at: now,
-                worker: None,
-                event,
+                worker: by,
+                event: how.event(),
             });
         });
         if self.is_cancelled(job) {
-            self.end_cancelled(job, None, now);
+            self.end_cancelled(job, by, now);
         } else if lost >= sweep.max_lost {
-            let error = format!(
-                "its worker died {lost} times; at most {} are allowed",
-                sweep.max_lost
-            );
-            self.end_job(job, None, now, JobState::Failed, Event::Failed { error });
+            let error = how.error(lost, sweep);
+            self.end_job(job, by, now, JobState::Failed, Event::Failed { error });
         }
     }
 

@@ -66,6 +66,11 @@ pub enum Event {
         /// How many jobs were lost with it.
         together: usize,
     },
+    /// Its worker could not write how it ended, and gave it up; it went back to the queue, or failed where that happened too often (R85).
+    Disowned {
+        /// What the store says.
+        error: String,
+    },
 }
 
 impl fmt::Display for Event {
@@ -87,6 +92,9 @@ impl fmt::Display for Event {
             Self::Cancelled => write!(f, "cancelled"),
             Self::Lost { worker, together } => {
                 write!(f, "lost with worker {worker}, one of {together} jobs")
+            }
+            Self::Disowned { error } => {
+                write!(f, "given up, since its result cannot be written: {error}")
             }
         }
     }

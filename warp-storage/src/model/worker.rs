@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use warp_policy::ids::WorkerId;
 
+use super::Event;
+
 /// A worker that begins.
 #[derive(Clone, Debug)]
 pub struct NewWorker {
@@ -35,4 +37,47 @@ pub struct Swept {
     pub repaired: usize,
     /// Limiter rows that were forgotten (R68).
     pub forgotten: usize,
+}
+
+/// How a running job is lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Loss<'a> {
+    /// Its worker died.
+    WithWorker { worker: WorkerId, together: usize },
+    /// Its worker could not write how it ended.
+    Disowned { worker: WorkerId, error: &'a str },
+}
+
+impl Loss<'_> {
+    pub(crate) fn event(self) -> Event {
+        match self {
+            Self::WithWorker { worker, together } => Event::Lost { worker, together },
+            Self::Disowned { error, .. } => Event::Disowned {
+                error: error.to_owned(),
+            },
+        }
+    }
+
+    /// Whose line in the log it is.
+    pub(crate) fn told_by(self) -> Option<WorkerId> {
+        match self {
+            Self::WithWorker { .. } => None,
+            Self::Disowned { worker, .. } => Some(worker),
+        }
+    }
+
+    /// Why the job fails that was lost for the last time.
+    pub(crate) fn error(self, lost: u32, sweep: Sweep) -> String {
+        let most = sweep.max_lost;
+        match self {
+            Self::WithWorker { .. } => {
+                format!("its worker died {lost} times; at most {most} are allowed")
+            }
+            Self::Disowned { error, .. } => {
+                format!(
+                    "its result cannot be written, which was tried {lost} times of at most {most}: {error}"
+                )
+            }
+        }
+    }
 }

@@ -155,7 +155,8 @@ pub enum PostgresError {
         /// What cannot be read.
         what: String,
     },
-    /// A value is none that PostgreSQL keeps, such as a text with a zero character in it. Nothing was changed.
+    /// A value is none that PostgreSQL keeps, such as a text with a zero character in it, or a constraint or a trigger refuses it. Nothing
+    /// was changed.
     #[error("{place} cannot keep what it was given: {source}")]
     Unstorable {
         /// Where.
@@ -212,7 +213,7 @@ impl PostgresError {
             // The server is stopping or starting, or ended this session.
             ("57" | "08", _) | (_, "25P03") => Self::Unreachable { place, source },
             ("40", _) | (_, LOCK_NOT_AVAILABLE) => Self::Busy { place, source },
-            ("22", _) => Self::Unstorable { place, source },
+            ("22" | "23" | "54" | "P0", _) => Self::Unstorable { place, source },
             ("53", _) => Self::Full { place, source },
             ("XX", _) => Self::Damaged {
                 place,
@@ -249,11 +250,12 @@ fn code(error: &sqlx::Error) -> Option<String> {
 impl From<PostgresError> for StoreError {
     fn from(error: PostgresError) -> Self {
         let is_retryable = error.is_retryable();
+        let is_refusal = matches!(error, PostgresError::Unstorable { .. });
         let source = Box::new(error);
-        if is_retryable {
-            Self::Unavailable { source }
-        } else {
-            Self::Unusable { source }
+        match (is_retryable, is_refusal) {
+            (true, _) => Self::Unavailable { source },
+            (false, true) => Self::Refused { source },
+            (false, false) => Self::Unusable { source },
         }
     }
 }

@@ -63,7 +63,8 @@ statements! {
     worker_lock: "worker_lock";
     running: "running";
     read_back: "read_back";
-    give_back: "give_back" "log_write" "done";
+    give_back: "give_back" "gone" "log_write" "done";
+    disown: "give_back" "log_write" "done";
     // The clock, and the sweep.
     look_at_all: "look_at_all";
     forget_latest: "forget_latest";

@@ -12,7 +12,7 @@ use super::Inner;
 use super::error::PostgresError;
 use super::session::{At, Limits, Session, Statement, statement};
 use crate::error::StoreError;
-use crate::model::{NewWorker, Sweep};
+use crate::model::{Loss, NewWorker, Sweep};
 use crate::sql::documents::{Presence, RunningJobs, WorkerRow, json};
 use crate::sql::given_back::{lost, returned};
 use crate::sql::log::LogLines;
@@ -43,6 +43,14 @@ impl Leaving {
 impl Inner {
     pub(super) async fn presence(&self) -> Result<At<Presence>, PostgresError> {
         let present: At<Present> = self.document_at(|| self.workers()).await?;
+        Ok(present.presence())
+    }
+
+    pub(super) async fn presence_in(
+        &self,
+        session: &mut Session,
+    ) -> Result<At<Presence>, PostgresError> {
+        let present: At<Present> = session.document_at(self.workers()).await?;
         Ok(present.presence())
     }
 
@@ -139,11 +147,10 @@ impl Inner {
                 self.add_missing_rows(unlocked.collect()).await?;
                 continue;
             }
-            let present: At<Present> = session.document_at(self.workers()).await?;
             let At {
                 now,
                 document: presence,
-            } = present.presence();
+            } = self.presence_in(&mut session).await?;
             let row = presence.of(worker);
             let Some(row) = row.filter(|row| sweep.is_none() || !row.is_alive(now)) else {
                 session.roll_back().await?;
@@ -177,7 +184,13 @@ impl Inner {
     ) -> Result<(), PostgresError> {
         let mut log = LogLines::default();
         let back = match sweep {
-            Some(sweep) => lost(running, worker.id, sweep, now, &mut log),
+            Some(sweep) => {
+                let loss = Loss::WithWorker {
+                    worker: worker.id,
+                    together: running.jobs.len(),
+                };
+                lost(running, loss, sweep, now, &mut log)
+            }
             None => returned(running, worker.id, now, &mut log),
         };
         let give_back = statement(&self.statements.give_back)
@@ -190,7 +203,8 @@ impl Inner {
     }
 
     fn running(&self, worker: WorkerId) -> Statement {
-        statement(&self.statements.running).bind(worker.get())
+        let running = statement(&self.statements.running);
+        running.bind(worker.get()).bind(None::<i64>)
     }
 
     /// Who can run a lane decides who waits behind it: when a worker comes or goes, the lines in which its lanes stand are looked at.

@@ -6,7 +6,7 @@ use warp_policy::ids::{JobId, WorkerId};
 
 use super::documents::RunningJobs;
 use super::log::LogLines;
-use crate::model::{Event, JobState, Sweep};
+use crate::model::{Event, JobState, Loss, Sweep};
 
 /// A job that a worker ran, as `give_back.sql` takes it. A place of none is kept.
 #[derive(Debug, Serialize)]
@@ -48,18 +48,17 @@ pub(crate) fn returned(
     back.collect()
 }
 
-/// A worker died: its jobs become ready with a new place, or fail where that has happened too often (R80, R84). Those that were cancelled
-/// end.
+/// Jobs are lost: they become ready with a new place, or fail where that has happened too often (R80, R84). Those that were cancelled end.
 pub(crate) fn lost(
     running: &RunningJobs,
-    worker: WorkerId,
+    how: Loss<'_>,
     sweep: Sweep,
     now: Timestamp,
     log: &mut LogLines,
 ) -> Vec<Back> {
-    let together = running.jobs.len();
+    let by = how.told_by();
     let back = running.jobs.iter().map(|job| {
-        log.add(job.id, None, &Event::Lost { worker, together }, None);
+        log.add(job.id, by, &how.event(), None);
         let lost = job.lost + 1;
         let goes_to = |state: JobState| Back {
             job: job.id,
@@ -71,17 +70,14 @@ pub(crate) fn lost(
             ended_at: state.is_final().then_some(now),
         };
         if job.is_cancelled {
-            log.cancelled(job.id, None);
+            log.cancelled(job.id, by);
             return goes_to(JobState::Deleted);
         }
         if lost < sweep.max_lost {
             return goes_to(JobState::Enqueued);
         }
-        let error = format!(
-            "its worker died {lost} times; at most {} are allowed",
-            sweep.max_lost
-        );
-        log.failed(job.id, None, &error);
+        let error = how.error(lost, sweep);
+        log.failed(job.id, by, &error);
         Back {
             error: Some(error),
             ..goes_to(JobState::Failed)

@@ -92,6 +92,14 @@ pub enum SqliteError {
         /// What cannot be read.
         what: String,
     },
+    /// A value is too large, or a constraint or a trigger refuses it. Nothing was changed.
+    #[error("{} cannot keep what it was given: {source}", .file.display())]
+    Unstorable {
+        /// The file.
+        file: PathBuf,
+        /// What SQLite says.
+        source: sqlx::Error,
+    },
     /// The store was closed in this process.
     #[error("{} was closed by this process; open it again", .file.display())]
     Closed {
@@ -118,6 +126,9 @@ mod code {
     pub(super) const FULL: i32 = 13;
     pub(super) const IOERR_SHMSIZE: i32 = 4874;
     pub(super) const CANTOPEN: i32 = 14;
+    pub(super) const TOOBIG: i32 = 18;
+    pub(super) const CONSTRAINT: i32 = 19;
+    pub(super) const MISMATCH: i32 = 20;
     pub(super) const NOTADB: i32 = 26;
 }
 
@@ -154,6 +165,10 @@ impl SqliteError {
                 file,
                 source: error,
             },
+            (_, code::TOOBIG | code::CONSTRAINT | code::MISMATCH) => Self::Unstorable {
+                file,
+                source: error,
+            },
             (_, code::NOTADB) => Self::NotADatabase { file },
             _ => Self::Failed {
                 file,
@@ -184,14 +199,13 @@ fn result_code(error: &sqlx::Error) -> Option<i32> {
 
 impl From<SqliteError> for StoreError {
     fn from(error: SqliteError) -> Self {
-        if error.is_retryable() {
-            Self::Unavailable {
-                source: Box::new(error),
-            }
-        } else {
-            Self::Unusable {
-                source: Box::new(error),
-            }
+        let is_retryable = error.is_retryable();
+        let is_refusal = matches!(error, SqliteError::Unstorable { .. });
+        let source = Box::new(error);
+        match (is_retryable, is_refusal) {
+            (true, _) => Self::Unavailable { source },
+            (false, true) => Self::Refused { source },
+            (false, false) => Self::Unusable { source },
         }
     }
 }

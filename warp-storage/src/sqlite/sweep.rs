@@ -7,13 +7,11 @@ use warp_policy::admission::{Fleet, KeyId, LINE_READ};
 use super::Inner;
 use super::error::SqliteError;
 use super::mend::mend;
-use super::statements::{
-    KEYS, LIMITERS_DELETE, RUNNING, STORE_LATEST, SWEEP, TIMED, WORKERS, WORKERS_SEEN,
-};
+use super::statements::{KEYS, LIMITERS_DELETE, STORE_LATEST, SWEEP, TIMED, WORKERS, WORKERS_SEEN};
 use super::turn::notice_clock;
-use super::workers::remove;
+use super::workers::{all_running, remove};
 use super::writer::Session;
-use crate::model::{Sweep, Swept};
+use crate::model::{Loss, Sweep, Swept};
 use crate::sql::documents::{
     Keys, Presence, RunningJobs, SweepPart, SweptLimiter, WorkerRow, family, json,
 };
@@ -61,11 +59,13 @@ impl Inner {
         now: Timestamp,
     ) -> Result<usize, SqliteError> {
         let presence: Presence = session.document(sqlx::query(WORKERS)).await?;
-        let running: RunningJobs = session
-            .document(sqlx::query(RUNNING).bind(worker.id.get()))
-            .await?;
+        let running: RunningJobs = session.document(all_running(worker.id)).await?;
+        let loss = Loss::WithWorker {
+            worker: worker.id,
+            together: running.jobs.len(),
+        };
         let mut log = LogLines::default();
-        let back = lost(&running, worker.id, sweep, now, &mut log);
+        let back = lost(&running, loss, sweep, now, &mut log);
         remove(session, &presence, worker, &back, &log, now).await?;
         self.restore(session, &running.keys, now).await?;
         Ok(running.jobs.len())

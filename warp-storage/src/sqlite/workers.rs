@@ -9,7 +9,7 @@ use super::error::SqliteError;
 use super::statements::{
     GIVE_BACK, LOOK_AT_LINES, REGISTER, RUNNING, STORE_LATEST, TOUCH, WORKER_DELETE, WORKERS,
 };
-use super::writer::Session;
+use super::writer::{Session, Statement};
 use crate::error::StoreError;
 use crate::model::NewWorker;
 use crate::sql::documents::{Presence, RunningJobs, WorkerRow, json};
@@ -77,9 +77,7 @@ impl Inner {
             session.roll_back().await?;
             return Err(StoreError::WorkerGone { worker });
         };
-        let running: RunningJobs = session
-            .document(sqlx::query(RUNNING).bind(worker.get()))
-            .await?;
+        let running: RunningJobs = session.document(all_running(worker)).await?;
         let mut log = LogLines::default();
         let back = returned(&running, worker, now, &mut log);
         remove(&mut session, &presence, row, &back, &log, now).await?;
@@ -87,6 +85,11 @@ impl Inner {
         session.commit().await?;
         Ok(())
     }
+}
+
+/// Asks for everything that a worker runs.
+pub(super) fn all_running(worker: WorkerId) -> Statement {
+    sqlx::query(RUNNING).bind(worker.get()).bind(None::<i64>)
 }
 
 /// Gives back what a worker ran and removes it. The lines in which its lanes stand are looked at.

@@ -155,6 +155,16 @@ impl Store for FlawedStore {
         self.memory.read_back(worker, known).await
     }
 
+    async fn disown(
+        &self,
+        worker: WorkerId,
+        claim: ClaimId,
+        error: String,
+        sweep: Sweep,
+    ) -> Result<()> {
+        self.memory.disown(worker, claim, error, sweep).await
+    }
+
     async fn sweep(&self, sweep: Sweep) -> Result<Swept> {
         match self.flaw {
             Flaw::ForgetsToBury => Ok(Swept::default()),

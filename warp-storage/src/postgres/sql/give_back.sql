@@ -1,4 +1,4 @@
--- Gives back what a worker ran, with its slots, and takes it out. What it saw of the clock must not go with it.
+-- Gives back what a worker ran, with its slots.
 -- $1 worker, $2 now, $3 [{job, state, place, attempts, lost, error, ended_at}], $4 lines of the log
 WITH back AS MATERIALIZED (
     SELECT b.* FROM json_to_recordset($3::json) AS b (
@@ -15,13 +15,7 @@ WITH back AS MATERIALIZED (
         worker = NULL,
         claim = NULL
     FROM back AS b CROSS JOIN LATERAL (SELECT ctid AS found FROM warp.jobs WHERE id = b.job LIMIT 1) AS f
-    WHERE j.ctid = f.found
-)
-, gone AS (
-    DELETE FROM warp.workers WHERE id = $1::bigint RETURNING latest
-)
-, latest AS (
-    UPDATE warp.store AS s SET latest = greatest(s.latest, g.latest) FROM gone AS g
+    WHERE j.ctid = f.found AND j.worker = $1::bigint
 )
 , told AS (
     SELECT t.number, t.job, t.worker, t.event, t.counter
