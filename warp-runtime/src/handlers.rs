@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use warp_storage::model::{Resolution, Resolver, Unresolved};
 
-pub(crate) use self::attempt::Outcome;
+pub(crate) use self::attempt::{Outcome, storable};
 use self::erased::{Erased, Handler};
 use crate::contract::Job;
 use crate::handler::{JobHandler, declared};

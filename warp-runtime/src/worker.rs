@@ -6,6 +6,7 @@ mod heart;
 mod lease;
 mod pulse;
 mod read_back;
+mod refused;
 mod running;
 mod shutdown;
 

@@ -75,6 +75,11 @@ pub trait Harness: Send + Sync {
         None
     }
 
+    /// Has the database refuse to let a job succeed.
+    async fn refuse_success_of(&self, _: JobId) -> Option<()> {
+        None
+    }
+
     /// Lets every lane sleep without an end.
     async fn lose_wake_ups(&self) -> Option<()> {
         None
@@ -150,7 +155,8 @@ macro_rules! store_laws {
             reading_back: what_a_worker_knows_of_is_told_apart, what_was_started_unknown_to_it_is_told_as_it_was_started,
                 nobody_elses_jobs_are_read_back, a_dead_worker_reads_nothing_back;
             disowning: a_disowned_job_is_lost_and_its_slot_is_free, a_job_is_disowned_only_so_often,
-                a_cancelled_job_ends_when_it_is_disowned, nothing_else_is_disowned;
+                a_cancelled_job_ends_when_it_is_disowned, nothing_else_is_disowned,
+                a_result_that_is_refused_changes_nothing;
             announcements: a_new_job_is_announced, a_lane_that_wakes_for_others_is_announced,
                 a_job_that_comes_back_is_announced, a_worker_without_room_announces_the_lanes_it_leaves,
                 work_of_its_own_is_not_announced;

@@ -62,7 +62,7 @@ pub(super) fn panic_text(panic: Box<dyn Any + Send>) -> String {
 }
 
 /// A text that every store takes: no NUL, and not endless (R85).
-fn storable(text: &str) -> String {
+pub(crate) fn storable(text: &str) -> String {
     let mut text = text.replace('\0', "\u{fffd}");
     if text.len() > MAX_ERROR_BYTES {
         let end = text.floor_char_boundary(MAX_ERROR_BYTES);

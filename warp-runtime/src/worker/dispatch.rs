@@ -11,6 +11,7 @@ use warp_storage::model::{Dispatch, Dispatched, Finished, NewWorker, Started};
 use warp_storage::{Changes, Storage, StoreError};
 
 use super::pulse::Pulse;
+use super::refused::Disowned;
 use super::running::Running;
 use super::{Settings, Worker, WorkerError};
 use crate::handlers::Handlers;
@@ -37,6 +38,8 @@ pub(super) struct Dispatcher {
     pub(super) pulse: Pulse,
     pub(super) running: Running,
     pub(super) finished: Vec<Finished>,
+    /// Attempts whose ends the store refuses, and that it could not give back either.
+    pub(super) disowned: Vec<Disowned>,
     /// The last turn failed in a way that leaves open whether it took effect.
     pub(super) is_uncertain: bool,
     turn: u64,
@@ -75,6 +78,7 @@ impl Dispatcher {
             pulse,
             running: Running::new(Arc::clone(&handlers), settings.retry, storage.clock()),
             finished: Vec::new(),
+            disowned: Vec::new(),
             is_uncertain: false,
             turn: 0,
             fetch: 0,
@@ -137,10 +141,33 @@ impl Dispatcher {
             0
         };
         let fetch = self.fetch.max(room);
+        let before = self.clock.now();
+        match self.turn(self.finished.clone(), room, fetch).await {
+            Ok(dispatched) => {
+                self.finished
+                    .retain(|finished| dispatched.left.contains(&finished.claim));
+                Ok(self.follow_up(dispatched, room, fetch, before))
+            }
+            Err(StoreError::Refused { .. }) if !self.finished.is_empty() => {
+                self.write_apart().await?;
+                Ok(Next::Turn)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Has the store take a turn.
+    pub(super) async fn turn(
+        &mut self,
+        finished: Vec<Finished>,
+        room: usize,
+        fetch: usize,
+    ) -> Result<Dispatched, StoreError> {
+        let ends = !finished.is_empty();
         let turn = Dispatch {
             worker: self.worker,
             turn: self.turn,
-            finished: self.finished.clone(),
+            finished,
             room,
             fetch,
         };
@@ -149,12 +176,23 @@ impl Dispatcher {
         let dispatched = self.storage.dispatch(turn, &*self.handlers).await;
         self.is_uncertain = dispatched.as_ref().is_err_and(StoreError::is_retryable);
         let dispatched = dispatched?;
-        if !self.finished.is_empty() || !dispatched.started.is_empty() {
+        if ends || !dispatched.started.is_empty() {
             self.pulse.lease().renewed(before);
         }
-        self.finished
-            .retain(|finished| dispatched.left.contains(&finished.claim));
-        Ok(self.follow_up(dispatched, room, fetch, before))
+        Ok(dispatched)
+    }
+
+    /// Notes what a turn has to say about other jobs than those it started.
+    pub(super) fn hear(&self, dispatched: &Dispatched) {
+        for job in &dispatched.stale {
+            tracing::warn!(%job, "a result came after its claim was lost, and was refused");
+        }
+        for (job, error) in &dispatched.failed {
+            tracing::warn!(%job, error, "a job cannot be judged, and failed");
+        }
+        for &job in &dispatched.cancelled {
+            self.running.cancel_job(job);
+        }
     }
 
     fn follow_up(
@@ -164,15 +202,7 @@ impl Dispatcher {
         fetch: usize,
         before: Timestamp,
     ) -> Next {
-        for job in dispatched.stale {
-            tracing::warn!(%job, "a result came after its claim was lost, and was refused");
-        }
-        for (job, error) in dispatched.failed {
-            tracing::warn!(%job, error, "a job cannot be judged, and failed");
-        }
-        for job in dispatched.cancelled {
-            self.running.cancel_job(job);
-        }
+        self.hear(&dispatched);
         let started = dispatched.started.len();
         // Where most of what was read could only be put in line, more is read, so that this is over soon.
         let reads_more = dispatched.refused > started;
@@ -220,6 +250,7 @@ impl Dispatcher {
 
     /// Between two turns: says that the worker is alive, and sees whether it runs what the store says.
     async fn beat(&mut self) {
+        self.disown().await;
         let mut beaten = self.pulse.beat().await;
         if beaten.is_ok() && self.running.len() > 0 {
             beaten = self.read_back(true).await;
@@ -244,6 +275,7 @@ impl Dispatcher {
             let (handlers, clock) = (Arc::clone(&self.handlers), Arc::clone(&self.clock));
             self.running = Running::new(handlers, self.settings.retry, clock);
             self.finished.clear();
+            self.disowned.clear();
             self.is_uncertain = false;
             match register(&self.storage, &self.handlers, &self.settings).await {
                 Ok(worker) => {

@@ -62,6 +62,13 @@ impl Pulse {
         &self.lease
     }
 
+    /// How often a job may be lost.
+    pub(super) fn sweep(&self) -> Sweep {
+        Sweep {
+            max_lost: self.max_lost,
+        }
+    }
+
     /// Waits for the next beat, three of which come in each lease. Cancel safe.
     pub(super) async fn wait(&mut self) {
         (&mut self.next).await;
@@ -76,12 +83,7 @@ impl Pulse {
         if !self.lease.may_reclaim() {
             return Ok(());
         }
-        let swept = self
-            .storage
-            .sweep(Sweep {
-                max_lost: self.max_lost,
-            })
-            .await?;
+        let swept = self.storage.sweep(self.sweep()).await?;
         for (worker, jobs) in swept.dead {
             tracing::warn!(%worker, jobs, "a worker died; its jobs go back to the queue");
         }

@@ -13,9 +13,12 @@ impl Dispatcher {
         self.collect();
         let mut known = self.running.claims();
         known.extend(self.finished.iter().map(|finished| finished.claim));
+        known.extend(self.disowned.iter().map(|disowned| disowned.claim));
         let read = self.storage.read_back(self.worker, known).await?;
         self.finished
             .retain(|finished| read.held.contains(&finished.claim));
+        self.disowned
+            .retain(|disowned| read.held.contains(&disowned.claim));
         for job in self.running.jobs_without(&read.held) {
             tracing::warn!(%job, "the store says that this worker does not run the job: its handler is stopped");
             self.running.cancel_job(job);

@@ -5,6 +5,7 @@ use warp_policy::Mode;
 use super::policies::{free, mutex};
 use super::{DAWN, Harness, Outcome, Scene};
 use crate::clock::Clock;
+use crate::error::StoreError;
 use crate::model::{Cancelled, End, JobState, Sweep};
 
 /// It becomes ready with a new place and no attempt was used; its slot is free, whoever waits for it goes, and its worker goes on.
@@ -93,5 +94,37 @@ pub async fn nothing_else_is_disowned(harness: &dyn Harness) -> Outcome {
         (job.state, job.lost, job.place),
         (JobState::Processing, 0, DAWN)
     );
+    Ok(())
+}
+
+/// The store says that it refuses it, whatever else was to be written; the job can be disowned.
+pub async fn a_result_that_is_refused_changes_nothing(harness: &dyn Harness) -> Outcome {
+    let scene = Scene::new(harness);
+    let mut worker = scene.worker(&["a"]).await?;
+    let refused = scene.enqueue("a", mutex("k", Mode::Wait)?).await?;
+    let other = scene.enqueue("a", free()).await?;
+    worker.settle(&scene).await?;
+    if harness.refuse_success_of(refused).await.is_none() {
+        harness.skipped("a hand on its rows");
+        return Ok(());
+    }
+    let ended = [refused, other].map(|id| worker.take_out(id, End::Succeeded));
+    let [first, second] = ended;
+    let turn = worker.turn_with(&scene, vec![first?, second?]).await;
+    let error = turn.err().ok_or("it was not refused")?;
+    assert!(
+        matches!(error.downcast_ref(), Some(StoreError::Refused { .. })),
+        "{error}"
+    );
+    for id in [refused, other] {
+        assert_eq!(scene.state(id).await?, JobState::Processing);
+    }
+    let claim = scene.job(refused).await?.claim.ok_or("it does not run")?.1;
+    let disown = scene
+        .store()
+        .disown(worker.id, claim, error.to_string(), Sweep { max_lost: 3 });
+    disown.await?;
+    assert_eq!(scene.state(refused).await?, JobState::Enqueued);
+    assert_eq!(worker.settle(&scene).await?, [refused], "its slot is free");
     Ok(())
 }

@@ -5,7 +5,7 @@
 )]
 
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, SqliteConnection};
 use tempfile::TempDir;
 use tokio::sync::Mutex;
 use warp_policy::ids::JobId;
@@ -157,6 +157,18 @@ impl Harness for InFile {
             .execute(&mut *self.by_hand.lock().await)
             .await
             .expect("a damaged row");
+        Some(())
+    }
+
+    async fn refuse_success_of(&self, job: JobId) -> Option<()> {
+        let trigger = format!(
+            "CREATE TRIGGER no_success BEFORE UPDATE ON warp_jobs WHEN new.id = {job} AND new.state = 'succeeded'
+             BEGIN SELECT RAISE(ABORT, 'no'); END"
+        );
+        sqlx::raw_sql(AssertSqlSafe(trigger))
+            .execute(&mut *self.by_hand.lock().await)
+            .await
+            .expect("a trigger");
         Some(())
     }
 

@@ -276,6 +276,19 @@ impl Harness for OnServer {
         Some(())
     }
 
+    async fn refuse_success_of(&self, job: JobId) -> Option<()> {
+        let trigger = format!(
+            "CREATE FUNCTION warp.no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+             CREATE TRIGGER no_success BEFORE UPDATE ON warp.jobs FOR EACH ROW
+             WHEN (new.id = {job} AND new.state = 'succeeded') EXECUTE FUNCTION warp.no()"
+        );
+        sqlx::raw_sql(self.here(&trigger))
+            .execute(&mut *self.by_hand.lock().await)
+            .await
+            .expect("a trigger");
+        Some(())
+    }
+
     async fn lose_wake_ups(&self) -> Option<()> {
         sqlx::query(self.here("UPDATE warp.lines SET next_at = NULL"))
             .execute(&mut *self.by_hand.lock().await)
