@@ -1,6 +1,8 @@
 //! R80, R81: how a lease is kept, and what becomes of handlers when it cannot be.
 
 use std::error::Error;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,7 +10,8 @@ use tokio::sync::Notify;
 use warp_runtime::prelude::*;
 use warp_runtime::storage::Store;
 use warp_runtime::storage::clock::{Clock, SystemClock};
-use warp_runtime::storage::model::{Event, JobState, Sweep};
+use warp_runtime::storage::model::{Event, Job as StoredJob, JobState, Sweep};
+use warp_runtime::worker::{LEASE_LOST_STATUS, OnLeaseLost};
 
 #[mutex("report", mode = "wait")]
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
@@ -102,5 +105,153 @@ async fn a_handler_that_blocks_every_thread_keeps_its_lease() -> Result<(), Box<
         log.iter().any(|line| line.event == Event::Succeeded),
         "{log:#?}"
     );
+    Ok(())
+}
+
+/// What a test starts in a process of its own: a worker on the file whose handler blocks every thread for ever.
+const CHILD: &str = "WARP_TEST_LEASES_CHILD";
+
+const SHORT_LEASE: Duration = Duration::from_secs(3);
+
+/// Where something has to happen within a lease, on a busy machine as well.
+const LONG_LEASE: Duration = Duration::from_secs(12);
+
+/// No tests of their own: see [`CHILD`]. In the first the handler blocks everything, in the second the dispatcher goes on.
+#[tokio::test]
+async fn a_worker_on_one_thread() -> Result<(), Box<dyn Error>> {
+    work_as_child().await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_worker_on_threads() -> Result<(), Box<dyn Error>> {
+    work_as_child().await
+}
+
+async fn work_as_child() -> Result<(), Box<dyn Error>> {
+    let Ok(told) = std::env::var(CHILD) else {
+        return Ok(());
+    };
+    let mut told = told.splitn(3, ' ');
+    let on_lease_lost = match told.next() {
+        Some("exit") => OnLeaseLost::Exit,
+        _ => OnLeaseLost::Fence,
+    };
+    let lease = Duration::from_secs(told.next().ok_or("no lease")?.parse()?);
+    let file = told.next().ok_or("no file")?;
+    let worker = Worker::builder(Sqlite::open(file).await?).lease(lease);
+    let worker = worker.handler::<Report, _>(Blocks::default());
+    let worker = worker.on_lease_lost(on_lease_lost).build()?;
+    worker.run_until(std::future::pending()).await?;
+    Ok(())
+}
+
+/// A process that is killed at the end of the test, if it is still there.
+struct Child(std::process::Child);
+
+impl Child {
+    fn start(
+        kind: &str,
+        on_lease_lost: &str,
+        lease: Duration,
+        file: &Path,
+    ) -> Result<Self, Box<dyn Error>> {
+        let child = Command::new(std::env::current_exe()?)
+            .args(["--exact", kind])
+            .env(
+                CHILD,
+                format!("{on_lease_lost} {} {}", lease.as_secs(), file.display()),
+            )
+            .stdout(Stdio::null())
+            .spawn()?;
+        Ok(Self(child))
+    }
+
+    /// The status with which it ends.
+    async fn status(&mut self) -> Result<Option<i32>, Box<dyn Error>> {
+        let began = SystemClock.now();
+        loop {
+            if let Some(status) = self.0.try_wait()? {
+                return Ok(status.code());
+            }
+            if SystemClock.now().since(began) > Duration::from_secs(60) {
+                return Err("it does not end".into());
+            }
+            SystemClock.sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A file with a job that a worker in a process of its own runs.
+async fn running_elsewhere(
+    kind: &str,
+    on_lease_lost: &str,
+    lease: Duration,
+    folder: &Path,
+) -> Result<(Child, Sqlite, StoredJob), Box<dyn Error>> {
+    let file = folder.join("jobs.db");
+    let storage = Sqlite::open(&file).await?;
+    let id = Publisher::new(storage.clone()).enqueue(Report).await?;
+    let child = Child::start(kind, on_lease_lost, lease, &file)?;
+    loop {
+        let job = storage.job(id).await?.ok_or("it is gone")?;
+        if job.state == JobState::Processing {
+            return Ok((child, storage, job));
+        }
+        SystemClock.sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// R81: a process that cannot renew its lease, and cannot stop its handler, ends before anybody else is given the job.
+#[tokio::test]
+async fn a_process_that_is_told_to_ends_before_its_lease_does() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let (mut child, storage, job) =
+        running_elsewhere("a_worker_on_one_thread", "exit", LONG_LEASE, folder.path()).await?;
+    // Nobody can write any more, the heart of the worker neither.
+    let holds = storage.begin().await?;
+    assert_eq!(child.status().await?, Some(LEASE_LOST_STATUS));
+    drop(holds);
+    let swept = storage.sweep(Sweep { max_lost: 3 }).await?;
+    assert_eq!(swept.dead, [], "it ended before its lease");
+    let job = storage.job(job.id).await?.ok_or("it is gone")?;
+    assert_eq!(job.state, JobState::Processing);
+    Ok(())
+}
+
+/// R81: one that was declared dead ends as well, be every thread of its runtime blocked or not.
+#[tokio::test]
+async fn a_process_that_was_declared_dead_ends_if_told_to() -> Result<(), Box<dyn Error>> {
+    for kind in ["a_worker_on_one_thread", "a_worker_on_threads"] {
+        let folder = tempfile::tempdir()?;
+        let running = running_elsewhere(kind, "exit", SHORT_LEASE, folder.path());
+        let (mut child, storage, job) = running.await?;
+        let (worker, _) = job.claim.ok_or("nobody runs it")?;
+        storage.deregister(worker).await?;
+        assert_eq!(child.status().await?, Some(LEASE_LOST_STATUS), "{kind}");
+    }
+    Ok(())
+}
+
+/// R81: by default it goes on beside the worker that has its jobs then.
+#[tokio::test]
+async fn a_process_that_is_not_told_to_end_goes_on() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let (mut child, storage, job) =
+        running_elsewhere("a_worker_on_threads", "fence", SHORT_LEASE, folder.path()).await?;
+    let holds = storage.begin().await?;
+    SystemClock.sleep(SHORT_LEASE * 4 / 3).await;
+    drop(holds);
+    // Whether its heart or the sweep comes first, both know that it is silent.
+    let (worker, _) = job.claim.ok_or("nobody runs it")?;
+    let _ = storage.deregister(worker).await;
+    SystemClock.sleep(SHORT_LEASE).await;
+    assert_eq!(child.0.try_wait()?, None);
     Ok(())
 }

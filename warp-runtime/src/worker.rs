@@ -4,6 +4,7 @@ mod builder;
 mod dispatch;
 mod heart;
 mod lease;
+mod on_lease_lost;
 mod pulse;
 mod read_back;
 mod refused;
@@ -19,6 +20,7 @@ use warp_storage::{Storage, StoreError};
 
 pub use self::builder::{BuildError, WorkerBuilder};
 use self::dispatch::Dispatcher;
+pub use self::on_lease_lost::{LEASE_LOST_STATUS, OnLeaseLost};
 use crate::handlers::Handlers;
 use crate::registry::registry;
 use crate::retry::Retry;
@@ -43,6 +45,7 @@ struct Settings {
     retry: Retry,
     lease: Duration,
     grace: Duration,
+    on_lease_lost: OnLeaseLost,
 }
 
 /// Why a worker ended.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use thiserror::Error;
 use warp_storage::Storage;
 
-use super::{Settings, Worker};
+use super::{OnLeaseLost, Settings, Worker};
 use crate::contract::Job;
 use crate::handler::JobHandler;
 use crate::handlers::Handlers;
@@ -29,6 +29,7 @@ pub struct WorkerBuilder {
     retry: Retry,
     lease: Duration,
     grace: Duration,
+    on_lease_lost: OnLeaseLost,
 }
 
 /// Why a worker cannot be built.
@@ -63,6 +64,7 @@ impl WorkerBuilder {
             retry: Retry::default(),
             lease: Duration::from_secs(30),
             grace: Duration::from_secs(30),
+            on_lease_lost: OnLeaseLost::default(),
         }
     }
 
@@ -107,6 +109,15 @@ impl WorkerBuilder {
         Self { grace, ..self }
     }
 
+    /// What becomes of handlers that outlive the lease (R81). Default: [`OnLeaseLost::Fence`].
+    #[must_use]
+    pub fn on_lease_lost(self, on_lease_lost: OnLeaseLost) -> Self {
+        Self {
+            on_lease_lost,
+            ..self
+        }
+    }
+
     /// A name for people. Default: `worker-` and the process id.
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Self {
@@ -141,6 +152,7 @@ impl WorkerBuilder {
             retry: self.retry,
             lease: self.lease,
             grace: self.grace,
+            on_lease_lost: self.on_lease_lost,
         };
         Ok(Worker {
             storage: self.storage,

@@ -68,8 +68,7 @@ impl Dispatcher {
         let worker = register(&storage, &handlers, &settings)
             .await
             .map_err(WorkerError::Register)?;
-        let attempts = settings.retry.max_attempts();
-        let pulse = Pulse::start(storage.clone(), worker, settings.lease, attempts);
+        let pulse = Pulse::start(storage.clone(), worker, &settings);
         Ok(Self {
             clock: storage.clock(),
             cancels: changes.clone(),
@@ -228,8 +227,8 @@ impl Dispatcher {
     }
 
     pub(super) fn start(&mut self, job: Started) {
-        let stop = self.pulse.lease().stop();
-        self.finished.extend(self.running.start(job, stop));
+        let started = self.running.start(job, self.pulse.lease());
+        self.finished.extend(started);
     }
 
     /// Sleeps until a turn can do something. Without room that is only when a handler ends, or has to be stopped.
@@ -277,12 +276,12 @@ impl Dispatcher {
             self.finished.clear();
             self.disowned.clear();
             self.is_uncertain = false;
+            let lease = self.pulse.lease().clone();
+            self.settings.on_lease_lost.carry_out(lease).await;
             match register(&self.storage, &self.handlers, &self.settings).await {
                 Ok(worker) => {
                     self.worker = worker;
-                    let attempts = self.settings.retry.max_attempts();
-                    let storage = self.storage.clone();
-                    self.pulse = Pulse::start(storage, worker, self.settings.lease, attempts);
+                    self.pulse = Pulse::start(self.storage.clone(), worker, &self.settings);
                     return Next::Turn;
                 }
                 Err(error) => tracing::warn!(%error, "the worker could not register itself again"),

@@ -8,7 +8,9 @@ use warp_policy::ids::WorkerId;
 use warp_storage::clock::{Clock, SystemClock};
 use warp_storage::{Storage, StoreError};
 
+use super::OnLeaseLost;
 use super::lease::Lease;
+use super::on_lease_lost::exit_when_lost;
 
 /// How often it is looked in the time of a lease's patience whether somebody renews it.
 const LOOKS: u32 = 10;
@@ -21,7 +23,12 @@ pub(super) struct Heart {
 }
 
 impl Heart {
-    pub(super) fn start(storage: Storage, worker: WorkerId, lease: Lease) -> Self {
+    pub(super) fn start(
+        storage: Storage,
+        worker: WorkerId,
+        lease: Lease,
+        on_lease_lost: OnLeaseLost,
+    ) -> Self {
         let (ends, ended) = oneshot::channel();
         let thread = thread::Builder::new().name("warp-heart".to_owned());
         let started = thread.spawn(move || {
@@ -32,7 +39,8 @@ impl Heart {
             runtime.block_on(async {
                 tokio::select! {
                     _ = ended => {}
-                    () = beat(storage, worker, lease) => {}
+                    () = beat(storage, worker, lease.clone()) => {}
+                    () = exit_when_lost(lease), if on_lease_lost == OnLeaseLost::Exit => {}
                 }
             });
         });
@@ -62,8 +70,8 @@ async fn beat(storage: Storage, worker: WorkerId, lease: Lease) {
             continue;
         }
         match renew(&storage, &mut own, worker, &lease).await {
-            // The dispatcher finds out by itself.
-            Err(StoreError::WorkerGone { .. }) => return,
+            // The dispatcher finds out by itself. Nobody renews the lease any more.
+            Err(StoreError::WorkerGone { .. }) => return std::future::pending().await,
             Err(error) => {
                 tracing::warn!(%error, "the heartbeat failed");
                 own = None;

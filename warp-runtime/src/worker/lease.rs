@@ -27,6 +27,18 @@ pub(super) struct Lease {
     clock: Arc<dyn Clock>,
     renewal: Arc<watch::Sender<Renewal>>,
     stop: Arc<Mutex<Stop>>,
+    /// How many handlers run under it.
+    handlers: Arc<watch::Sender<usize>>,
+}
+
+/// A handler that runs under a lease, until it is dropped.
+#[derive(Debug)]
+pub(super) struct UnderLease(Arc<watch::Sender<usize>>);
+
+impl Drop for UnderLease {
+    fn drop(&mut self) {
+        self.0.send_modify(|handlers| *handlers -= 1);
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +58,7 @@ impl Lease {
             clock,
             renewal: Arc::new(renewal),
             stop: Arc::default(),
+            handlers: Arc::new(watch::Sender::new(0)),
         }
     }
 
@@ -82,6 +95,23 @@ impl Lease {
     /// What stops the handlers that start now.
     pub(super) fn stop(&self) -> Stop {
         self.lock().clone()
+    }
+
+    /// Counts a handler.
+    pub(super) fn one_handler(&self) -> UnderLease {
+        self.handlers.send_modify(|handlers| *handlers += 1);
+        UnderLease(Arc::clone(&self.handlers))
+    }
+
+    pub(super) fn handlers(&self) -> usize {
+        *self.handlers.borrow()
+    }
+
+    /// Ends when no handler runs under it any more.
+    pub(super) async fn handlers_have_ended(&self) {
+        let mut handlers = self.handlers.subscribe();
+        // It is not closed as long as the lease is there.
+        let _ = handlers.wait_for(|&handlers| handlers == 0).await;
     }
 
     /// Stops the handlers whenever the lease is not renewed in time. A worker that goes on after it was frozen, maybe with all others, has

@@ -1,7 +1,6 @@
 //! The regular beat of a worker: it says that it is alive, and looks after those that are not.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio_util::task::AbortOnDropHandle;
 use warp_policy::ids::WorkerId;
@@ -9,6 +8,7 @@ use warp_storage::clock::{Clock, Sleep};
 use warp_storage::model::Sweep;
 use warp_storage::{Storage, StoreError};
 
+use super::Settings;
 use super::heart::Heart;
 use super::lease::Lease;
 
@@ -37,21 +37,17 @@ impl std::fmt::Debug for Pulse {
 }
 
 impl Pulse {
-    /// A pulse for a worker whose jobs have so many attempts; a job with one attempt may be lost once.
-    pub(super) fn start(
-        storage: Storage,
-        worker: WorkerId,
-        length: Duration,
-        max_attempts: u32,
-    ) -> Self {
+    /// The pulse of a worker that has registered itself. Its jobs may be lost so often, but one that has one attempt only once.
+    pub(super) fn start(storage: Storage, worker: WorkerId, settings: &Settings) -> Self {
         let clock = storage.clock();
-        let lease = Lease::new(length, Arc::clone(&clock));
+        let lease = Lease::new(settings.lease, Arc::clone(&clock));
+        let on_lease_lost = settings.on_lease_lost;
         Self {
             worker,
-            max_lost: MAX_LOST.min(max_attempts),
-            next: clock.sleep(length / 3),
+            max_lost: MAX_LOST.min(settings.retry.max_attempts()),
+            next: clock.sleep(settings.lease / 3),
             _guard: AbortOnDropHandle::new(tokio::spawn(lease.clone().guard())),
-            _heart: Heart::start(storage.clone(), worker, lease.clone()),
+            _heart: Heart::start(storage.clone(), worker, lease.clone(), on_lease_lost),
             lease,
             clock,
             storage,

@@ -10,7 +10,7 @@ use warp_policy::ids::{ClaimId, JobId};
 use warp_storage::clock::Clock;
 use warp_storage::model::{End, Finished, Started};
 
-use super::lease::Stop;
+use super::lease::Lease;
 use crate::handlers::{Handlers, Outcome};
 use crate::job_context::JobContext;
 use crate::retry::Retry;
@@ -53,7 +53,7 @@ impl Running {
     }
 
     /// Starts the handler of a claimed job. Gives the end at once where there is none to start.
-    pub(super) fn start(&mut self, mut started: Started, stop: Stop) -> Option<Finished> {
+    pub(super) fn start(&mut self, mut started: Started, lease: &Lease) -> Option<Finished> {
         let Some(handler) = self.handlers.find(&started.kind) else {
             let error = format!("this worker has no handler for `{}`", started.kind);
             return Some(Finished {
@@ -62,6 +62,8 @@ impl Running {
                 end: End::Failed { error },
             });
         };
+        let stop = lease.stop();
+        let under_lease = lease.one_handler();
         let cancelled = stop.cancelled.child_token();
         let context = JobContext {
             id: started.job,
@@ -77,6 +79,7 @@ impl Running {
         let deleted = CancellationToken::new();
         let notice = after_notice(deleted.clone(), Arc::clone(&self.clock));
         let task = self.tasks.spawn(async move {
+            let _counted = under_lease;
             tokio::select! {
                 biased;
                 () = stop.aborted.cancelled() => None,
