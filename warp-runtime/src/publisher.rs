@@ -65,7 +65,7 @@ impl Publisher {
     /// Enqueues a job: queue `default`, priority 0, ready at once.
     ///
     /// # Errors
-    /// See [`EnqueueError`]; nothing was enqueued then.
+    /// See [`EnqueueError`]; nothing was enqueued then. Only where the connection broke at the commit is that not known.
     ///
     /// # Panics
     /// If a store breaks its contract and answers without the job's id.
@@ -79,7 +79,7 @@ impl Publisher {
     /// Enqueues a job with parameters.
     ///
     /// # Errors
-    /// See [`EnqueueError`]; nothing was enqueued then.
+    /// See [`EnqueueError`]; nothing was enqueued then. Only where the connection broke at the commit is that not known.
     ///
     /// # Panics
     /// If a store breaks its contract and answers without the job's id.
@@ -95,7 +95,7 @@ impl Publisher {
     /// Enqueues many jobs of one kind in one transaction: all of them or none. Returns their ids in the same order.
     ///
     /// # Errors
-    /// See [`EnqueueError`]; nothing was enqueued then.
+    /// See [`EnqueueError`]; nothing was enqueued then. Only where the connection broke at the commit is that not known.
     pub async fn enqueue_all<J: Job>(
         &self,
         jobs: impl IntoIterator<Item = J>,
@@ -106,7 +106,7 @@ impl Publisher {
     /// Enqueues many jobs of one kind in one transaction, each with the same parameters.
     ///
     /// # Errors
-    /// See [`EnqueueError`]; nothing was enqueued then.
+    /// See [`EnqueueError`]; nothing was enqueued then. Only where the connection broke at the commit is that not known.
     pub async fn enqueue_all_with<J: Job>(
         &self,
         jobs: impl IntoIterator<Item = J>,
