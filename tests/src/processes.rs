@@ -9,6 +9,8 @@ mod office;
 mod order;
 mod place;
 mod server;
+mod shim;
+mod version;
 mod worker_process;
 
 pub use chance::Chance;
@@ -19,4 +21,6 @@ pub use notebook::{Note, Notebook};
 pub use office::{Office, Outcome};
 pub use place::{Costs, Opened, Place};
 pub use server::Server;
+pub use shim::Shim;
+pub use version::Version;
 pub use worker_process::{Shift, WorkerProcess};

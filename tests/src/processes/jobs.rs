@@ -61,8 +61,23 @@ pub struct Errand;
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
 pub struct Haul;
 
-/// The key of every [`Haul`].
+/// Takes as long as a [`Haul`], under the same key.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, Job)]
+pub struct Carry;
+
+/// The key of every [`Haul`] and [`Carry`].
 pub const HAULS: &str = "hauls";
+
+/// What a process has handlers for.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub enum Trade {
+    /// Every kind.
+    Everything,
+    /// [`Haul`] alone.
+    Hauls,
+    /// [`Carry`] alone.
+    Carries,
+}
 
 /// Runs every job, and writes down what it sees.
 #[derive(Clone, Debug)]
@@ -86,9 +101,18 @@ impl Clerk {
         self.notebook.ended(&self.process, key, ctx);
     }
 
-    /// A worker's builder with a handler for each kind.
-    pub fn builder(self, storage: Storage) -> WorkerBuilder {
-        Worker::builder(storage)
+    /// A worker's builder with a handler for each kind of a trade.
+    pub fn builder(self, storage: Storage, trade: Trade) -> WorkerBuilder {
+        let builder = Worker::builder(storage);
+        match trade {
+            Trade::Everything => self.all(builder),
+            Trade::Hauls => builder.handler::<Haul, _>(self),
+            Trade::Carries => builder.handler::<Carry, _>(self),
+        }
+    }
+
+    fn all(self, builder: WorkerBuilder) -> WorkerBuilder {
+        builder
             .handler::<Transfer, _>(self.clone())
             .handler::<Print, _>(self.clone())
             .handler::<Mail, _>(self.clone())
@@ -97,12 +121,17 @@ impl Clerk {
             .handler::<Free, _>(self.clone())
             .handler::<CloseBooks, _>(self.clone())
             .handler::<Errand, _>(self.clone())
-            .handler::<Haul, _>(self)
+            .handler::<Haul, _>(self.clone())
+            .handler::<Carry, _>(self)
     }
 }
 
 async fn for_a_moment() {
     SystemClock.sleep(Duration::from_millis(10)).await;
+}
+
+async fn for_a_while() {
+    SystemClock.sleep(Duration::from_millis(50)).await;
 }
 
 impl JobHandler<Transfer> for Clerk {
@@ -139,8 +168,14 @@ impl JobHandler<Errand> for Clerk {
 
 impl JobHandler<Haul> for Clerk {
     async fn handle(&self, _: Haul, ctx: &JobContext) -> JobResult {
-        let haul = SystemClock.sleep(Duration::from_millis(50));
-        self.work(HAULS, ctx, haul).await;
+        self.work(HAULS, ctx, for_a_while()).await;
+        Ok(())
+    }
+}
+
+impl JobHandler<Carry> for Clerk {
+    async fn handle(&self, _: Carry, ctx: &JobContext) -> JobResult {
+        self.work(HAULS, ctx, for_a_while()).await;
         Ok(())
     }
 }

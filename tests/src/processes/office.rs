@@ -10,9 +10,10 @@ use warp_runtime::storage::clock::{Clock, SystemClock};
 use warp_runtime::storage::model::{Counter, Job as StoredJob, JobState};
 use warp_runtime::{JobId, Timestamp};
 
-use super::jobs::{Call, Free, Mail, Meter, Print, Transfer};
+use super::jobs::{Call, Free, Mail, Meter, Print, Trade, Transfer};
 use super::notebook::Notebook;
 use super::place::Place;
+use super::version::Version;
 use super::worker_process::{Shift, WorkerProcess};
 
 /// What a process test returns.
@@ -30,7 +31,8 @@ pub(super) const ACCOUNTS: u32 = 8;
 /// A store with jobs, a notebook, and a publisher.
 #[derive(Debug)]
 pub struct Office {
-    folder: TempDir,
+    /// Where the files are.
+    pub folder: TempDir,
     /// Where the jobs are.
     pub place: Place,
     program: &'static str,
@@ -89,6 +91,9 @@ impl Office {
             place: self.place.clone(),
             notebook: self.folder.path().join("notebook"),
             queue: queue.to_owned(),
+            trade: Trade::Everything,
+            version: Version::Present,
+            shim: None,
             concurrency: 16,
             lease,
         }
@@ -97,6 +102,11 @@ impl Office {
     /// Starts it.
     pub fn begin(&self, shift: &Shift) -> WorkerProcess {
         WorkerProcess::start(self.program, shift)
+    }
+
+    /// What a process says that cannot begin its shift.
+    pub async fn refusal(&self, shift: &Shift) -> Outcome<String> {
+        WorkerProcess::refusal(self.program, shift).await
     }
 
     /// Starts a process that serves a queue.

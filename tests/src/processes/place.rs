@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqliteConnection};
 use warp_runtime::{Postgres, Sqlite, SqliteError, Storage};
 
 use super::line::Line;
 use super::office::Outcome;
+use super::version::Version;
 
 /// How many connections a process opens at most: a server has a hundred by default, for all of them.
-const MAX_CONNECTIONS: u32 = 4;
+pub(super) const MAX_CONNECTIONS: u32 = 4;
 
 /// Where the jobs are.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -75,16 +77,9 @@ impl Place {
         }
     }
 
-    /// Opens the store.
+    /// Opens the store as the present version does.
     pub async fn open(&self) -> Outcome<Opened> {
-        Ok(match self {
-            Self::File(file) => Opened::File(Sqlite::open(file).await?),
-            Self::Server { url, schema } => {
-                let options = Postgres::options(url).schema(schema);
-                let options = options.max_connections(MAX_CONNECTIONS);
-                Opened::Server(options.connect().await?)
-            }
-        })
+        Version::Present.open(self).await
     }
 
     /// A line to the server, which can be cut, and the same place at the other end of it.
@@ -106,12 +101,11 @@ impl Place {
     pub async fn ask(&self, statement: &str) -> Outcome<i64> {
         Ok(match self {
             Self::File(file) => {
-                let mut transaction = Sqlite::open(file).await?.begin().await?;
-                let statement = AssertSqlSafe(statement.to_owned());
-                let answer = sqlx::query_scalar(statement)
-                    .fetch_one(&mut *transaction)
-                    .await?;
-                transaction.commit().await?;
+                let options = SqliteConnectOptions::new().filename(file);
+                let mut connection = SqliteConnection::connect_with(&options).await?;
+                let text = AssertSqlSafe(statement.to_owned());
+                let answer = sqlx::query_scalar(text).fetch_one(&mut connection).await?;
+                connection.close().await?;
                 answer
             }
             Self::Server { url, schema } => {

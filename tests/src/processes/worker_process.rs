@@ -7,8 +7,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::process::{Child, Command};
 
+use super::jobs::Trade;
 use super::notebook::{Note, Notebook};
+use super::office::Outcome;
 use super::place::{Costs, Place};
+use super::version::Version;
 
 /// What a worker process is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,6 +24,12 @@ pub struct Shift {
     pub notebook: PathBuf,
     /// The queue it serves.
     pub queue: String,
+    /// What it has handlers for.
+    pub trade: Trade,
+    /// Of which version its program is.
+    pub version: Version,
+    /// What is loaded before everything else.
+    pub shim: Option<PathBuf>,
     /// How many handlers run at once.
     pub concurrency: usize,
     /// Its lease.
@@ -38,16 +47,21 @@ pub struct WorkerProcess {
 impl WorkerProcess {
     /// Starts the program, the test crate's `worker-process`.
     pub fn start(program: &str, shift: &Shift) -> Self {
-        let child = Command::new(program)
-            .arg(serde_json::to_string(shift).unwrap())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn();
+        let child = command(program, shift).spawn();
         Self {
             name: shift.process.clone(),
             child: child.unwrap(),
         }
+    }
+
+    /// Starts a program that ends by itself, and not well: what it says.
+    pub async fn refusal(program: &str, shift: &Shift) -> Outcome<String> {
+        let child = command(program, shift).stderr(Stdio::piped()).spawn()?;
+        let output = child.wait_with_output().await?;
+        if output.status.success() {
+            return Err(format!("{} has begun its shift", shift.process).into());
+        }
+        Ok(String::from_utf8(output.stderr)?)
     }
 
     /// Kills it with signal 9, and notes that.
@@ -79,4 +93,17 @@ impl WorkerProcess {
         assert!(output.status.success(), "{}: {output:?}", self.name);
         serde_json::from_slice(&output.stdout).unwrap()
     }
+}
+
+fn command(program: &str, shift: &Shift) -> Command {
+    let mut command = Command::new(program);
+    command
+        .arg(serde_json::to_string(shift).unwrap())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true);
+    if let Some(shim) = &shift.shim {
+        command.env("LD_PRELOAD", shim);
+    }
+    command
 }

@@ -57,6 +57,7 @@ macro_rules! in_each_place {
 }
 
 mod cuts;
+mod deploys;
 mod freezes;
 mod frozen_in_a_turn;
 mod kills;

@@ -7,6 +7,7 @@ use super::error::{Place, PostgresError};
 use super::statements::in_schema;
 
 /// One step of the schema.
+#[derive(Clone, Copy, Debug)]
 struct Migration {
     sql: &'static str,
     /// The oldest program that still works once this is applied, by the number of its own last migration.
@@ -28,6 +29,33 @@ const MIGRATIONS: &[Migration] = &[
 /// The number that stands before the schema's own in the lock that migrating programs take: "warp".
 const LOCK: i32 = 0x7761_7270;
 
+/// How often a program tries to migrate whose transaction is given up for another's.
+const TRIES: usize = 10;
+
+/// What a program knows of the schema: all steps, and in tests one that only a later version has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Program {
+    next: Option<Migration>,
+}
+
+impl Program {
+    /// The next version, whose schema serves the present one or does not.
+    pub(super) fn next(sql: &'static str, serves_the_present: bool) -> Self {
+        let present = Self::default().known();
+        let serves_from = present + i32::from(!serves_the_present);
+        let next = Some(Migration { sql, serves_from });
+        Self { next }
+    }
+
+    fn steps(self) -> impl Iterator<Item = Migration> {
+        MIGRATIONS.iter().copied().chain(self.next)
+    }
+
+    fn known(self) -> i32 {
+        i32::try_from(self.steps().count()).unwrap_or(i32::MAX)
+    }
+}
+
 /// What a schema says of itself.
 struct Found {
     id: String,
@@ -36,20 +64,37 @@ struct Found {
 }
 
 /// Brings a schema up to what this program knows. Safe when several processes start at once: they take a lock one after the other, and it
-/// ends with their transactions. A schema that is newer is left as it is.
+/// ends with their transactions; and beside programs that work, whose transactions may lock the same tables in another order: then it is tried
+/// again. A schema that is newer is left as it is.
 pub(super) async fn migrate(
     connection: &mut PgConnection,
     schema: &str,
     place: &Place,
+    program: Program,
+) -> Result<(), PostgresError> {
+    let mut tries = 1..;
+    loop {
+        match try_to_migrate(connection, schema, place, program).await {
+            Err(PostgresError::Busy { .. }) if tries.next() < Some(TRIES) => {}
+            done => return done,
+        }
+    }
+}
+
+async fn try_to_migrate(
+    connection: &mut PgConnection,
+    schema: &str,
+    place: &Place,
+    program: Program,
 ) -> Result<(), PostgresError> {
     let of = |error| PostgresError::of(place, error);
     let applied = version(connection, schema).await.map_err(of)?;
-    if applied >= known() {
+    if applied >= program.known() {
         return Ok(());
     }
     let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
     let mut transaction = connection.begin_with(begin).await.map_err(of)?;
-    apply(&mut transaction, schema).await.map_err(of)?;
+    apply(&mut transaction, schema, program).await.map_err(of)?;
     transaction.commit().await.map_err(of)
 }
 
@@ -58,9 +103,10 @@ pub(super) async fn id(
     connection: &mut PgConnection,
     schema: &str,
     place: &Place,
+    program: Program,
 ) -> Result<String, PostgresError> {
     let place = place.clone();
-    let known = known();
+    let known = program.known();
     match found(connection, schema).await {
         Err(error) => Err(PostgresError::of(&place, error)),
         Ok(Some(found)) if found.serves_from > known => Err(PostgresError::NewerSchema {
@@ -75,7 +121,11 @@ pub(super) async fn id(
 }
 
 /// Applies what is missing, seen under the lock.
-async fn apply(connection: &mut PgConnection, schema: &str) -> Result<(), sqlx::Error> {
+async fn apply(
+    connection: &mut PgConnection,
+    schema: &str,
+    program: Program,
+) -> Result<(), sqlx::Error> {
     sqlx::query("SELECT pg_advisory_xact_lock($1, hashtext($2))")
         .bind(LOCK)
         .bind(schema.to_owned())
@@ -95,8 +145,8 @@ async fn apply(connection: &mut PgConnection, schema: &str) -> Result<(), sqlx::
             .await?;
     }
     let applied = version(connection, schema).await?;
-    let missing = MIGRATIONS
-        .iter()
+    let missing = program
+        .steps()
         .zip(1..)
         .filter(|&(_, number)| number > applied);
     for (migration, number) in missing {
@@ -149,8 +199,4 @@ async fn is_there(
         .bind(name)
         .fetch_one(connection)
         .await
-}
-
-fn known() -> i32 {
-    i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX)
 }

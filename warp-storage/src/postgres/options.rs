@@ -27,6 +27,7 @@ pub struct PostgresOptions {
     patience: Duration,
     looks_every: Duration,
     notifies: bool,
+    program: migrations::Program,
     clock: Option<Arc<dyn Clock>>,
 }
 
@@ -49,6 +50,7 @@ impl PostgresOptions {
             patience: Duration::from_secs(5),
             looks_every: Duration::from_millis(800),
             notifies: true,
+            program: migrations::Program::default(),
             clock: None,
         }
     }
@@ -101,6 +103,15 @@ impl PostgresOptions {
     pub fn clock(self, clock: impl Clock) -> Self {
         Self {
             clock: Some(Arc::new(clock)),
+            ..self
+        }
+    }
+
+    /// Opens the store as the next version of the program does, which adds this step to the schema. For tests of R87.
+    #[doc(hidden)]
+    pub fn next_version(self, sql: &'static str, serves_the_present: bool) -> Self {
+        Self {
+            program: migrations::Program::next(sql, serves_the_present),
             ..self
         }
     }
@@ -195,12 +206,18 @@ struct Unopened {
 impl Unopened {
     async fn migrate(&self) -> Result<(), PostgresError> {
         let mut connection = self.connection().await?;
-        migrations::migrate(&mut connection, &self.options.schema, &self.place).await
+        let PostgresOptions {
+            schema, program, ..
+        } = &self.options;
+        migrations::migrate(&mut connection, schema, &self.place, *program).await
     }
 
     async fn ready(self) -> Result<Postgres, PostgresError> {
         let mut connection = self.connection().await?;
-        let id = migrations::id(&mut connection, &self.options.schema, &self.place).await?;
+        let PostgresOptions {
+            schema, program, ..
+        } = &self.options;
+        let id = migrations::id(&mut connection, schema, &self.place, *program).await?;
         drop(connection);
         let inner = Arc::new(Inner {
             place: self.place,

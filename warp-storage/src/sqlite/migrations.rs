@@ -8,6 +8,7 @@ use super::error::SqliteError;
 use super::statements::FILE_ID;
 
 /// One step of the schema.
+#[derive(Clone, Copy, Debug)]
 struct Migration {
     sql: &'static str,
     /// The oldest program that still works once this is applied, by the number of its own last migration.
@@ -26,6 +27,30 @@ const MIGRATIONS: &[Migration] = &[
     },
 ];
 
+/// What a program knows of the schema: all steps, and in tests one that only a later version has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Program {
+    next: Option<Migration>,
+}
+
+impl Program {
+    /// The next version, whose schema serves the present one or does not.
+    pub(super) fn next(sql: &'static str, serves_the_present: bool) -> Self {
+        let present = Self::default().known();
+        let serves_from = present + i64::from(!serves_the_present);
+        let next = Some(Migration { sql, serves_from });
+        Self { next }
+    }
+
+    fn steps(self) -> impl Iterator<Item = Migration> {
+        MIGRATIONS.iter().copied().chain(self.next)
+    }
+
+    fn known(self) -> i64 {
+        i64::try_from(self.steps().count()).unwrap_or(i64::MAX)
+    }
+}
+
 /// What a file says of its schema.
 struct Found {
     schema: i64,
@@ -39,16 +64,17 @@ struct Found {
 pub(super) async fn migrate(
     connection: &mut SqliteConnection,
     file: &Path,
+    program: Program,
 ) -> Result<String, SqliteError> {
     let of = |error| SqliteError::of(file, error);
-    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    let known = program.known();
     if found(connection)
         .await
         .map_err(of)?
         .is_none_or(|found| found.schema < known)
     {
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(of)?;
-        apply(&mut transaction).await.map_err(of)?;
+        apply(&mut transaction, program).await.map_err(of)?;
         transaction.commit().await.map_err(of)?;
     }
     let found = found(connection).await.map_err(of)?;
@@ -88,10 +114,10 @@ async fn found(connection: &mut SqliteConnection) -> Result<Option<Found>, sqlx:
 }
 
 /// Applies what is missing, seen under the write lock.
-async fn apply(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+async fn apply(connection: &mut SqliteConnection, program: Program) -> Result<(), sqlx::Error> {
     let schema = found(connection).await?.map_or(0, |found| found.schema);
-    let missing = MIGRATIONS
-        .iter()
+    let missing = program
+        .steps()
         .zip(1_i64..)
         .filter(|&(_, number)| number > schema);
     for (migration, number) in missing {

@@ -30,6 +30,7 @@ pub struct SqliteOptions {
     synchronous: Synchronous,
     patience: Duration,
     max_pages: Option<u32>,
+    program: migrations::Program,
     clock: Arc<dyn Clock>,
 }
 
@@ -53,6 +54,7 @@ impl SqliteOptions {
             synchronous: Synchronous::default(),
             patience: Duration::from_secs(5),
             max_pages: None,
+            program: migrations::Program::default(),
             clock: Arc::new(SystemClock),
         }
     }
@@ -82,6 +84,15 @@ impl SqliteOptions {
     pub fn clock(self, clock: impl Clock) -> Self {
         Self {
             clock: Arc::new(clock),
+            ..self
+        }
+    }
+
+    /// Opens the file as the next version of the program does, which adds this step to the schema. For tests of R87.
+    #[doc(hidden)]
+    pub fn next_version(self, sql: &'static str, serves_the_present: bool) -> Self {
+        Self {
+            program: migrations::Program::next(sql, serves_the_present),
             ..self
         }
     }
@@ -144,7 +155,7 @@ impl SqliteOptions {
         let clock = SystemClock;
         let began = clock.now();
         loop {
-            let waited = match connect(options, file).await {
+            let waited = match connect(options, file, self.program).await {
                 Err(SqliteError::Locked { .. }) => clock.now().since(began),
                 done => return done,
             };
@@ -162,10 +173,11 @@ impl SqliteOptions {
 async fn connect(
     options: &SqliteConnectOptions,
     file: &Path,
+    program: migrations::Program,
 ) -> Result<(SqliteConnection, String), SqliteError> {
     let of = |error| SqliteError::of(file, error);
     let mut connection = options.connect().await.map_err(of)?;
-    let id = migrations::migrate(&mut connection, file).await?;
+    let id = migrations::migrate(&mut connection, file, program).await?;
     sqlx::query("PRAGMA busy_timeout = 0")
         .execute(&mut connection)
         .await

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use sqlx::AssertSqlSafe;
+use sqlx::{AssertSqlSafe, Connection};
 use warp_policy::precedence::ExplicitPolicies;
 use warp_storage::Postgres;
 use warp_storage::conformance::{Harness, Scene};
@@ -21,6 +21,49 @@ const NEXT_VERSION: &str = "
     CREATE TABLE warp.notes (job bigint PRIMARY KEY, note text);
     CREATE INDEX jobs_by_note ON warp.jobs (note);
     UPDATE warp.store SET schema = schema + 1;";
+
+/// A program that migrates may meet a transaction that locks the same tables in another order. One of the two is given up by the server; the program
+/// begins all the same.
+#[tokio::test]
+async fn a_migration_that_is_given_up_for_another_transaction_is_tried_again() -> Outcome {
+    const STEP: &str =
+        "ALTER TABLE warp.jobs ADD COLUMN note text; ALTER TABLE warp.lanes ADD COLUMN note text;";
+    let Some(harness) = OnServer::new().await else {
+        return Ok(());
+    };
+    let mut hand = connection().await;
+    let mut works = hand.begin().await?;
+    // Later than the other, so that the other finds out that they wait for each other.
+    let begins = "SET LOCAL deadlock_timeout = '1min'; SELECT 1 FROM warp.lanes";
+    sqlx::raw_sql(harness.here(begins))
+        .execute(&mut *works)
+        .await?;
+    let pid: i32 = sqlx::query_scalar("SELECT pg_backend_pid()")
+        .fetch_one(&mut *works)
+        .await?;
+    let newer = Postgres::options(&url()).schema(&harness.schema);
+    let newer = newer.max_connections(1).next_version(STEP, true).connect();
+    let goes_on = async {
+        let waits = format!(
+            "SELECT count(*) FROM pg_stat_activity WHERE {pid} = ANY (pg_blocking_pids(pid))"
+        );
+        while harness.ask(&waits).await == 0 {
+            tokio::task::yield_now().await;
+        }
+        sqlx::raw_sql(harness.here("SELECT 1 FROM warp.jobs"))
+            .execute(&mut *works)
+            .await?;
+        works.commit().await
+    };
+    let (newer, gone_on) = tokio::join!(newer, goes_on);
+    gone_on?;
+    newer?.close().await;
+    assert_eq!(
+        harness.ask("SELECT schema::bigint FROM warp.store").await,
+        3
+    );
+    Ok(())
+}
 
 /// Ten workers start at the same moment on a database that has nothing yet.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
