@@ -56,6 +56,7 @@ macro_rules! in_each_place {
     };
 }
 
+mod clocks;
 mod cuts;
 mod deploys;
 mod freezes;
@@ -63,6 +64,7 @@ mod frozen_in_a_turn;
 mod kills;
 mod limits;
 mod restarts;
+mod trades;
 mod wake_ups;
 
 /// A number from the environment.
