@@ -164,8 +164,9 @@ pub fn mutex(args: TokenStream, item: TokenStream) -> TokenStream {
 /// # fn main() {}
 /// ```
 ///
-/// `limit` may be a constant expression; it is held to the same limits while the program compiles. It stands outside the item: `Self`
-/// and the parameters of an `impl` block mean nothing there.
+/// `limit` may be a constant expression of type `u32`; it is held to the same limits while the program compiles. `Self` is the job, or the
+/// handler. The parameters of an `impl` block mean nothing there, since one policy stands for all its types: on a generic handler that rules
+/// out `Self` too.
 ///
 /// ```
 /// # use warp_runtime::prelude::*;
@@ -174,6 +175,14 @@ pub fn mutex(args: TokenStream, item: TokenStream) -> TokenStream {
 /// #[semaphore("payment-api", limit = SLOTS / 2)]
 /// #[derive(Serialize, Deserialize, Job)]
 /// struct Charge;
+///
+/// #[semaphore("refund-api", limit = Self::SLOTS)]
+/// #[derive(Serialize, Deserialize, Job)]
+/// struct Refund;
+///
+/// impl Refund {
+///     const SLOTS: u32 = 3;
+/// }
 /// # fn main() {}
 /// ```
 ///

@@ -130,12 +130,20 @@ impl PolicyError {
                 "write the name of a field, as in `{customer_id}` or `{customer.id}`"
             }
             Self::TooSmall { .. } => "write how many jobs may run, or may start per window",
+            Self::TooLarge { .. } => "remove the attribute where nothing is to be limited",
             Self::SlidingCountTooLarge => "use `style = \"fixed\"` or `style = \"token_bucket\"`",
+            Self::WindowTooSmall { .. } => {
+                "write how long a window lasts, as in `per_seconds = 60` or `per = \"500ms\"`"
+            }
+            Self::WindowTooLarge { .. } => {
+                "the longest window is `per_seconds = 604800` or `per = \"7days\"`"
+            }
             Self::WindowTooFine { .. } => "the shortest window is 1 ms",
             Self::ConcurrencyTwice { .. } => {
                 "remove one of them: a mutex is a semaphore with one slot"
             }
             Self::RateLimitTwice { .. } => "remove one of them, or give them different keys",
+            Self::TooManyRateLimits => "remove one of them",
             _ => return None,
         })
     }
