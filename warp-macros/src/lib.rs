@@ -55,9 +55,14 @@ use crate::policy::Kind;
 /// # Keys
 ///
 /// A key is fixed text, or a template with fields of the job: `{customer_id}`, nested `{customer.id}`, or `{0}` on a tuple struct. A
-/// field is rendered with `Display`; the compiler checks that it exists. `{{` and `}}` are braces. Where a template has two or more
-/// fields, `:` and `%` inside their values are escaped (`%3A`, `%25`), so that different values never give one key. A key appears in
-/// logs and dashboards: name things by number, not persons by address.
+/// field is rendered with `Display`; the compiler checks that it exists. `{{` and `}}` are braces. An enum has no fields to name, hence
+/// fixed keys only; so has a handler of any job, `impl<J: Job> JobHandler<J>`.
+///
+/// Different values never give one key: where a template has two or more fields, a sign stands between them, and the first one there, `:` and
+/// `%` are escaped inside their values. `"{tenant}/{name}"` renders `a` and `b/c` as `a/b%2Fc`. The sign is no letter, digit or `%`.
+///
+/// A key appears in logs and dashboards: name things by number, not persons by address, or write `{email|hash}`. That renders a hash of the
+/// value, keyed with the secret that the worker was given with `.key_secret(…)`, and is the same in every process that has it.
 ///
 /// ```
 /// # use warp_runtime::prelude::*;
@@ -70,6 +75,13 @@ use crate::policy::Kind;
 /// #[derive(Serialize, Deserialize, Job)]
 /// struct Payment {
 ///     customer: Customer,
+/// }
+///
+/// #[mutex("mail:{tenant}:{email|hash}", mode = "wait")]
+/// #[derive(Serialize, Deserialize, Job)]
+/// struct SendEmail {
+///     tenant: u32,
+///     email: String,
 /// }
 /// # fn main() {}
 /// ```

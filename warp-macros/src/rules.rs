@@ -121,7 +121,7 @@ pub(crate) fn check_constants(kind: Kind, family: &Family, target: &Target, erro
 /// Refuses fields that the contract is seen not to have (R17, R30). Deeper fields, and those of a handler's contract, are the
 /// compiler's business.
 pub(crate) fn check_fields(key: &Key, item: &Item, tokens: &TokenStream, errors: &mut Errors) {
-    if key.template.field_count() == 0 {
+    if !key.template.has_fields() {
         return;
     }
     match &item.target {

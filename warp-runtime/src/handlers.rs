@@ -14,6 +14,7 @@ pub(crate) use self::attempt::Outcome;
 use self::erased::{Erased, Handler};
 use crate::contract::Job;
 use crate::handler::{JobHandler, declared};
+use crate::key_secret::KeySecret;
 use crate::registry::Used;
 
 /// The handlers of a worker.
@@ -21,6 +22,8 @@ use crate::registry::Used;
 pub(crate) struct Handlers {
     by_name: BTreeMap<&'static str, Arc<dyn Erased>>,
     used: Vec<Used>,
+    /// What hashes the fields of keys.
+    pub(crate) key_secret: Option<KeySecret>,
 }
 
 impl fmt::Debug for Handlers {
@@ -57,6 +60,15 @@ impl Handlers {
         &self.used
     }
 
+    /// The keys that hash fields, with their places.
+    pub(crate) fn hashed_keys(&self) -> Vec<String> {
+        let policies = self.used.iter().flat_map(Used::policies);
+        policies
+            .filter(|policy| policy.key().has_hashes())
+            .map(|policy| format!("`{}` at {}", policy.key().text(), policy.site()))
+            .collect()
+    }
+
     pub(crate) fn find(&self, kind: &str) -> Option<&Arc<dyn Erased>> {
         self.by_name.get(kind)
     }
@@ -65,7 +77,7 @@ impl Handlers {
 impl Resolver for Handlers {
     fn resolve(&self, job: &Unresolved) -> Resolution {
         match self.find(&job.kind) {
-            Some(handler) => handler.resolve(job),
+            Some(handler) => handler.resolve(job, self.key_secret.as_ref()),
             None => Resolution::Fail(format!("this worker has no handler for `{}`", job.kind)),
         }
     }

@@ -9,6 +9,7 @@ mod handlers;
 pub mod job_context;
 pub mod job_error;
 pub mod job_parameters;
+pub mod key_secret;
 pub mod publisher;
 pub mod registry;
 pub mod requests;
@@ -37,6 +38,7 @@ pub use crate::handler::{JobHandler, RequestHandler, StreamHandler};
 pub use crate::job_context::JobContext;
 pub use crate::job_error::{JobError, JobResult};
 pub use crate::job_parameters::JobParameters;
+pub use crate::key_secret::{KeySecret, KeySecretTooShort};
 pub use crate::publisher::{EnqueueError, Publisher};
 pub use crate::registry::registry;
 pub use crate::requests::{NoHandler, Requests};
@@ -53,7 +55,8 @@ pub mod prelude {
     pub use crate::Sqlite;
     pub use crate::{
         ConcurrencySpec, Job, JobContext, JobError, JobHandler, JobParameters, JobResult, Key,
-        Memory, Mode, Publisher, RateLimitSpec, Request, RequestHandler, Requests, Retry, Storage,
-        StreamHandler, StreamRequest, Style, Window, Worker, mutex, rate_limit, semaphore,
+        KeySecret, Memory, Mode, Publisher, RateLimitSpec, Request, RequestHandler, Requests,
+        Retry, Storage, StreamHandler, StreamRequest, Style, Window, Worker, mutex, rate_limit,
+        semaphore,
     };
 }

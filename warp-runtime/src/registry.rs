@@ -72,14 +72,14 @@ pub enum Policy {
 inventory::collect!(Registration);
 
 impl Policy {
-    fn key(&self) -> &'static KeyDeclaration {
+    pub(crate) fn key(&self) -> &'static KeyDeclaration {
         match self {
             Self::Concurrency(policy) => policy.key(),
             Self::RateLimit(policy) => policy.key(),
         }
     }
 
-    fn site(&self) -> Site {
+    pub(crate) fn site(&self) -> Site {
         match self {
             Self::Concurrency(policy) => policy.site(),
             Self::RateLimit(policy) => policy.site(),

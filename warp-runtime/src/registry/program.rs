@@ -40,6 +40,19 @@ pub struct Used {
     pub on_handler: Declared,
 }
 
+impl Used {
+    /// What its jobs follow without explicit parameters: the handler's policies of a family, else the contract's (R20).
+    pub(crate) fn policies(&self) -> impl Iterator<Item = Policy> {
+        let [handler, contract] = [&self.on_handler, &self.on_contract];
+        let limits_rates = handler.rate_limits().next().is_some();
+        let rate_limits = if limits_rates { handler } else { contract };
+        policies(&Declared {
+            concurrency: handler.concurrency.or(contract.concurrency),
+            rate_limits: rate_limits.rate_limits,
+        })
+    }
+}
+
 impl Registry {
     /// A registry of these declarations, whatever order they come in.
     pub fn new(registrations: impl IntoIterator<Item = Registration>) -> Self {
@@ -161,7 +174,8 @@ impl Registry {
     }
 }
 
-fn policies(declared: &Declared) -> impl Iterator<Item = Policy> {
+fn policies(declared: &Declared) -> impl Iterator<Item = Policy> + use<> {
+    let declared = *declared;
     declared
         .concurrency
         .map(Policy::Concurrency)
