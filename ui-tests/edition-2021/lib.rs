@@ -1,0 +1,1 @@
+//! What a user of the edition 2021 writes stands in `tests/`.
