@@ -187,6 +187,7 @@ fn style(style: Style, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-fn site(span: Span, runtime: &TokenStream) -> TokenStream {
+/// The place of `span`.
+pub(crate) fn site(span: Span, runtime: &TokenStream) -> TokenStream {
     quote_spanned!(span=> #runtime::__private::Site { file: ::core::file!(), line: ::core::line!() })
 }

@@ -3,7 +3,6 @@
 mod attempt;
 mod erased;
 
-use std::any::{TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use warp_storage::model::{Resolution, Resolver, Unresolved};
 pub(crate) use self::attempt::Outcome;
 use self::erased::{Erased, Handler};
 use crate::contract::Job;
-use crate::handler::{JobHandler, declared};
+use crate::handler::JobHandler;
 use crate::key_secret::KeySecret;
 use crate::registry::Used;
 
@@ -35,20 +34,11 @@ impl fmt::Debug for Handlers {
 impl Handlers {
     pub(crate) fn add<J: Job, H: JobHandler<J>>(&mut self, handler: H) {
         let handler: Arc<dyn Erased> = Arc::new(Handler::<J, H>::new(handler));
-        let names: Vec<&'static str> = std::iter::once(J::NAME)
-            .chain(J::ALIASES.iter().copied())
-            .collect();
-        for &name in &names {
+        let used = Used::of::<J, H>();
+        for name in used.contract.names() {
             self.by_name.insert(name, Arc::clone(&handler));
         }
-        self.used.push(Used {
-            contract: TypeId::of::<J>(),
-            contract_name: type_name::<J>(),
-            handler_name: type_name::<H>(),
-            names,
-            on_contract: J::__WARP_DECLARED,
-            on_handler: declared::<J, H>(),
-        });
+        self.used.push(used);
     }
 
     /// The names under which jobs are served (R7, R27).

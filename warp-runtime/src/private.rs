@@ -10,7 +10,7 @@ pub use warp_policy::key::KeyWriter;
 pub use warp_policy::{Mode, Style};
 
 pub use crate::contract::Job;
-pub use crate::registry::{Item, Policy, Registration};
+pub use crate::registry::{Contract, Item, JobRegistration, Policy, Registration, Used};
 
 /// What a contract without attributes declares. Inherent constants, which the attributes emit, win over these (R5).
 pub trait Undeclared {

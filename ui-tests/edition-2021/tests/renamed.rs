@@ -82,3 +82,12 @@ fn every_declaration_is_there() {
     let mailer = Mailer(1_u8, "ann");
     assert_eq!((mailer.0, mailer.1), (1, "ann"));
 }
+
+/// S21, R5: this file names nothing of the crate whose test it is, so the crate is not linked; asking for its jobs tells.
+#[test]
+fn a_crate_that_nobody_names_is_not_linked() {
+    let error = jobs::registry().expect(["send-email", "linked"]);
+    let text = error.expect_err("not linked").to_string();
+    assert!(text.contains("no job is stored as `linked`"), "{text}");
+    assert!(!text.contains("send-email"), "{text}");
+}

@@ -147,7 +147,7 @@ impl WorkerBuilder {
         if self.lease < MIN_LEASE {
             return Err(BuildError::LeaseTooShort { lease: self.lease });
         }
-        registry().verify(self.handlers.used())?;
+        registry().verify_used(self.handlers.used())?;
         let keys = self.handlers.hashed_keys();
         if self.handlers.key_secret.is_none() && !keys.is_empty() {
             return Err(BuildError::NoKeySecret { keys });
