@@ -69,7 +69,7 @@ pub enum Item {
     /// A contract. Contracts are concrete, hence found by their type.
     Contract {
         /// Its type.
-        type_id: fn() -> TypeId,
+        type_id: TypeId,
         /// Its type's name.
         type_name: fn() -> &'static str,
     },
@@ -94,7 +94,7 @@ impl Item {
     /// The contract `T`.
     pub const fn contract<T: 'static>() -> Self {
         Self::Contract {
-            type_id: TypeId::of::<T>,
+            type_id: TypeId::of::<T>(),
             type_name: std::any::type_name::<T>,
         }
     }
@@ -125,7 +125,7 @@ pub struct JobRegistration {
 /// A contract without its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Contract {
-    type_id: fn() -> TypeId,
+    type_id: TypeId,
     type_name: fn() -> &'static str,
     declared: fn() -> Declared,
     name: &'static str,
@@ -136,7 +136,7 @@ impl Contract {
     /// The job `J`.
     pub const fn of<J: Job>() -> Self {
         Self {
-            type_id: TypeId::of::<J>,
+            type_id: TypeId::of::<J>(),
             type_name: std::any::type_name::<J>,
             declared: || J::__WARP_DECLARED,
             name: J::NAME,

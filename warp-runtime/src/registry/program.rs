@@ -24,8 +24,8 @@ pub struct Registry {
     registrations: Vec<Registration>,
     jobs: Vec<JobRegistration>,
     policies_by_contract: HashMap<TypeId, Vec<Policy>>,
-    /// Every policy by its address.
-    known: HashSet<usize>,
+    /// Every policy by its address, ascending.
+    known: Vec<usize>,
 }
 
 impl Registry {
@@ -44,15 +44,16 @@ impl Registry {
         for registration in &registrations {
             if let Item::Contract { type_id, .. } = registration.item {
                 policies_by_contract
-                    .entry(type_id())
+                    .entry(type_id)
                     .or_default()
                     .push(registration.policy);
             }
         }
-        let known = registrations
+        let mut known: Vec<usize> = registrations
             .iter()
             .map(|registration| registration.policy.address())
             .collect();
+        known.sort_unstable();
         Self {
             registrations,
             jobs,
@@ -112,7 +113,7 @@ impl Registry {
     pub(crate) fn verify_contract(&self, contract: &Contract, errors: &mut Vec<RegistryError>) {
         let (on, carried) = ((contract.type_name)(), (contract.declared)());
         self.verify_registered(on, &carried, errors);
-        let registered = self.policies_by_contract.get(&(contract.type_id)());
+        let registered = self.policies_by_contract.get(&contract.type_id);
         let carried: HashSet<usize> = policies(&carried).map(|policy| policy.address()).collect();
         for policy in registered.into_iter().flatten() {
             if !carried.contains(&policy.address()) {
@@ -131,7 +132,7 @@ impl Registry {
         errors: &mut Vec<RegistryError>,
     ) {
         for policy in policies(carried) {
-            if !self.known.contains(&policy.address()) {
+            if self.known.binary_search(&policy.address()).is_err() {
                 errors.push(RegistryError::NotRegistered {
                     on,
                     site: policy.site(),
@@ -147,7 +148,7 @@ impl Registry {
             .iter()
             .filter_map(|registration| match registration.item {
                 Item::Contract { type_id, type_name }
-                    if !used.iter().any(|one| (one.contract.type_id)() == type_id()) =>
+                    if !used.iter().any(|one| one.contract.type_id == type_id) =>
                 {
                     Some(type_name())
                 }
@@ -169,7 +170,7 @@ pub(super) fn taken_names<'a>(
     for contract in contracts {
         for name in contract.names() {
             let owner = owners.entry(name).or_insert(contract);
-            if (owner.type_id)() != (contract.type_id)() {
+            if owner.type_id != contract.type_id {
                 errors.push(RegistryError::NameTaken {
                     name,
                     first: (owner.type_name)(),
@@ -216,7 +217,7 @@ pub(super) mod tests {
         aliases: &'static [&'static str],
     ) -> Contract {
         Contract {
-            type_id: TypeId::of::<C>,
+            type_id: TypeId::of::<C>(),
             type_name: std::any::type_name::<C>,
             declared,
             name,

@@ -31,7 +31,7 @@ impl Registry {
         let jobs = self.jobs().iter().map(|job| &job.contract);
         let contracts: Vec<&Contract> = jobs
             .chain(used.iter().map(|one| &one.contract))
-            .filter(|contract| seen.insert((contract.type_id)()))
+            .filter(|contract| seen.insert(contract.type_id))
             .collect();
         let mut errors = taken_names(contracts.iter().copied());
         for contract in contracts {
