@@ -114,12 +114,26 @@ use crate::policy::Kind;
 /// # fn main() {}
 /// ```
 ///
-/// Anywhere else it does not compile:
+/// Anywhere else it does not compile: on a function, on a module, on the handler of a request, which is answered in its caller's process.
 ///
 /// ```compile_fail
 /// # use warp_runtime::prelude::*;
 /// #[mutex("payment")]
 /// fn pay() {}
+/// # fn main() {}
+/// ```
+///
+/// ```compile_fail
+/// # use warp_runtime::prelude::*;
+/// # struct GetBalance;
+/// # impl Request for GetBalance { type Response = u64; }
+/// # struct Bank;
+/// #[mutex("account")]
+/// impl RequestHandler<GetBalance> for Bank {
+///     async fn handle(&self, _request: GetBalance) -> u64 {
+///         0
+///     }
+/// }
 /// # fn main() {}
 /// ```
 ///
@@ -208,10 +222,32 @@ pub fn mutex(args: TokenStream, item: TokenStream) -> TokenStream {
 /// # fn main() {}
 /// ```
 ///
-/// # Placement, precedence, keys, processes
+/// ```compile_fail
+/// # use warp_runtime::prelude::*;
+/// # #[derive(Serialize, Deserialize, Job)]
+/// # struct Charge;
+/// struct Bank<const N: u32>;
+///
+/// #[semaphore("payment-api", limit = N)]
+/// impl<const N: u32> JobHandler<Charge> for Bank<N> {
+///     async fn handle(&self, _job: Charge, _ctx: &JobContext) -> JobResult {
+///         Ok(())
+///     }
+/// }
+/// # fn main() {}
+/// ```
+///
+/// # Placement, precedence, keys
 ///
 /// As for [`#[mutex]`](macro@mutex#placement-and-precedence), which is a semaphore with one slot. Jobs that declare different limits
-/// for one key share its usage, and each is judged by its own limit.
+/// for one key share its usage, and each is judged by its own limit: where a smaller limit meets more running jobs, nobody is stopped, and
+/// nobody starts until usage is below it.
+///
+/// # Across processes
+///
+/// Slots are rows of the store, counted there: the limit holds over all workers of one store, whatever their number. A slot is held exactly
+/// while the handler runs, not during the delay before a retry. A worker that dies gives its slots back after one lease time, and with them
+/// the jobs.
 #[proc_macro_attribute]
 pub fn semaphore(args: TokenStream, item: TokenStream) -> TokenStream {
     expand(Kind::Semaphore, args.into(), item.into()).into()
@@ -254,12 +290,27 @@ pub fn semaphore(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 /// # use warp_runtime::prelude::*;
 /// const MAX_RATE: u32 = 100;
+/// const HOUR: u64 = 3_600;
 ///
 /// #[rate_limit("api:{tenant}", count = MAX_RATE, per = "1m", style = "sliding", mode = "wait")]
 /// #[derive(Serialize, Deserialize, Job)]
 /// struct Sync {
 ///     tenant: u64,
 /// }
+///
+/// #[rate_limit("backup", count = 1, per_seconds = 6 * HOUR, style = "token_bucket", mode = "skip")]
+/// #[derive(Serialize, Deserialize, Job)]
+/// struct Backup;
+/// # fn main() {}
+/// ```
+///
+/// `"sliding"` keeps every instant, hence its cap:
+///
+/// ```compile_fail
+/// # use warp_runtime::prelude::*;
+/// #[rate_limit("api", count = 10_001, per = "1m", style = "sliding")]
+/// #[derive(Serialize, Deserialize, Job)]
+/// struct Sync;
 /// # fn main() {}
 /// ```
 ///
