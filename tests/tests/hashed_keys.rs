@@ -1,4 +1,4 @@
-//! Keys that hash fields: `{field|hash}` (R30).
+//! Keys that hash fields: `{field|hash}` (R30, R35).
 
 #![expect(clippy::unwrap_used, reason = "test")]
 
@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use warp_runtime::prelude::*;
 use warp_runtime::storage::model::JobState;
-use warp_runtime::worker::BuildError;
+use warp_runtime::storage::{Store, StoreError};
+use warp_runtime::worker::{BuildError, WorkerError};
 use warp_tests::{Witness, World, start};
 
 struct Runner(Witness);
@@ -101,4 +102,28 @@ async fn a_worker_without_the_secret_does_not_start() {
 
     let built = world.worker().handler::<SendEmail, _>(Plain).build();
     assert!(built.is_ok(), "{built:?}");
+}
+
+/// R35: a worker with another secret than the store's workers have had would split keys in two, and does not start. Nor does the secret itself
+/// stand in the store.
+#[tokio::test(start_paused = true)]
+async fn a_worker_with_another_secret_does_not_start() {
+    let world = World::new();
+    let worker = |secret: KeySecret| {
+        let runner = Runner(world.witness.clone());
+        let worker = world.worker().handler::<SendEmail, _>(runner);
+        worker.key_secret(secret)
+    };
+    start(worker(secret())).stop().await;
+    let other = KeySecret::new("a secret of one worker").unwrap();
+    let run = worker(other).build().unwrap().run_until(async {}).await;
+    let Err(WorkerError::Register(StoreError::OtherKeySecret)) = run else {
+        panic!("{run:?}")
+    };
+    start(worker(secret())).stop().await;
+    let kept = world.memory.agree_on_key_secret(secret().hash(""));
+    assert!(
+        kept.await.is_err(),
+        "no hash of a value that a field may have"
+    );
 }

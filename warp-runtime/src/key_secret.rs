@@ -9,14 +9,16 @@ use warp_policy::key::FieldHash;
 
 /// The shortest secret, in bytes.
 const MIN_SECRET_BYTES: usize = 16;
+/// What is hashed to tell one secret from another: nothing that a field could hold by accident.
+const FINGERPRINT_OF: &str = "warp: the fingerprint of the secret for keys";
 /// How much of a hash stands in a key, in bytes: too much for two values to share one by accident.
 const HASH_BYTES: usize = 16;
 
 /// Hashes the fields of keys such as `"mail:{email|hash}"`, so that personal data reaches no log and no page (R30).
 ///
-/// A value's hash is the same in every process and on every day, as long as the secret is: give one secret to all workers of a store. With
-/// another one the same customer has another key, and limits are kept for each of the two by itself. Without the secret nobody can tell,
-/// not even by trying, which value a hash stands for.
+/// A value's hash is the same in every process and on every day, as long as the secret is: give one secret to all workers of a store. The store
+/// keeps a fingerprint of it, and a worker with another one does not start: the same customer would have two keys, and limits be kept for each
+/// by itself (R35). Without the secret nobody can tell, not even by trying, which value a hash stands for.
 ///
 /// ```
 /// use warp_runtime::prelude::*;
@@ -87,6 +89,13 @@ impl KeySecret {
                 _ = write!(text, "{byte:02x}");
                 text
             })
+    }
+}
+
+impl KeySecret {
+    /// What tells this secret from any other, and nothing about it (R35).
+    pub(crate) fn fingerprint(&self) -> String {
+        self.hash(FINGERPRINT_OF)
     }
 }
 
