@@ -17,7 +17,7 @@ use warp_runtime::{Job, JobHandler};
 pub fn on_contract<J: Job>() -> Declared {
     let declared = J::__WARP_DECLARED;
     assert_registered(&declared, |item| match item {
-        Item::Contract { type_id, .. } => type_id() == TypeId::of::<J>(),
+        Item::Contract { type_id, .. } => *type_id == TypeId::of::<J>(),
         Item::Handler { .. } => false,
     });
     declared

@@ -70,17 +70,25 @@ impl Args {
         let read = |input: ParseStream| {
             while !input.is_empty() {
                 if let Err(error) = args.read_entry(input, errors) {
-                    errors.push_error(error);
-                    args.is_garbled = true;
+                    args.report_unreadable(&error, errors);
                     skip_entry(input)?;
                 }
             }
             Ok(())
         };
         if let Err(error) = read.parse2(tokens) {
-            errors.push_error(error);
+            args.report_unreadable(&error, errors);
         }
         args
+    }
+
+    /// Reports what the parser stumbled over. It could have been any argument.
+    fn report_unreadable(&mut self, error: &syn::Error, errors: &mut Errors) {
+        let Grammar {
+            attribute, example, ..
+        } = *self.grammar;
+        errors.push_at(error.span(), diag::unreadable(attribute, error, example));
+        self.is_garbled = true;
     }
 
     /// Takes a named argument; a repeatable one until there is none left.
@@ -120,6 +128,7 @@ impl Args {
     fn read_entry(&mut self, input: ParseStream, errors: &mut Errors) -> syn::Result<()> {
         match input.parse()? {
             Entry::Named(name, value) => self.read_named(name, value, errors),
+            Entry::Colon(name, value) => self.report_sign(&name, &value, errors),
             Entry::Positional(value) => self.read_positional(value, errors),
         }
         if !input.is_empty() {
@@ -163,6 +172,18 @@ impl Args {
         self.named.push(Argument { name, value });
     }
 
+    /// Reports a name whose value stands behind a colon, or in parentheses.
+    fn report_sign(&mut self, name: &Ident, value: &impl ToTokens, errors: &mut Errors) {
+        let value = value.to_token_stream();
+        let message = diag::value_after_equals(&name.to_string(), &value.to_string());
+        errors.push(name, message);
+        let known = self.grammar.names.iter().find(|known| name == *known);
+        match known {
+            Some(known) => self.excused.push(known),
+            None => self.is_garbled = true,
+        }
+    }
+
     fn read_positional(&mut self, value: Expr, errors: &mut Errors) {
         let Grammar {
             attribute,
@@ -180,6 +201,12 @@ impl Args {
         {
             errors.push(value, diag::needs_value(name));
             self.excused.push(name);
+            return;
+        }
+        if let Some((name, arguments)) = value::call(&value)
+            && names.iter().any(|known| name == known)
+        {
+            self.report_sign(name, arguments, errors);
             return;
         }
         match string(&value) {
@@ -212,6 +239,8 @@ const KEY: &str = "key";
 enum Entry {
     /// `name = value`; the value may be missing.
     Named(Ident, Option<Expr>),
+    /// `name: value`
+    Colon(Ident, Expr),
     Positional(Expr),
 }
 
@@ -219,6 +248,13 @@ impl Parse for Entry {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let is_named =
             input.peek(Ident::peek_any) && input.peek2(Token![=]) && !input.peek2(Token![==]);
+        let has_colon =
+            input.peek(Ident::peek_any) && input.peek2(Token![:]) && !input.peek2(Token![::]);
+        if has_colon {
+            let name = Ident::parse_any(input)?;
+            input.parse::<Token![:]>()?;
+            return Ok(Self::Colon(name, input.parse()?));
+        }
         if !is_named {
             return input.parse().map(Self::Positional);
         }

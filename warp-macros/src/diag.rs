@@ -25,8 +25,7 @@ impl Errors {
         self.push_error(syn::Error::new(span, message));
     }
 
-    /// Records a mistake found by the parser.
-    pub(crate) fn push_error(&mut self, error: syn::Error) {
+    fn push_error(&mut self, error: syn::Error) {
         match &mut self.0 {
             Some(errors) => errors.combine(error),
             None => self.0 = Some(error),

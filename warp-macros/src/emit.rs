@@ -74,12 +74,8 @@ fn beside_contract(contract: &Contract, policy: &Policy, names: &Names) -> Token
     } = names;
     let ident = &contract.ident;
     let constant = format_ident!("{}", names.constant);
-    let registered = registered(
-        policy,
-        names,
-        &quote!(contract::<#ident>()),
-        &ident.to_token_stream(),
-    );
+    let own = ident.to_token_stream();
+    let registered = registered(policy, names, &quote!(contract::<#ident>()), &own, &own);
     let by_hand = diag::job_by_hand(*kind);
     quote! {
         const _: () = {
@@ -111,7 +107,8 @@ fn inside_impl(block: &Impl, policy: &Policy, names: &Names) -> TokenStream {
         written(contract.clone()),
     );
     let item = quote!(Handler { handler: #handler_name, contract: #contract_name });
-    let registered = registered(policy, names, &item, &contract);
+    let own = block.self_type.to_token_stream();
+    let registered = registered(policy, names, &item, &contract, &own);
     quote! {
         #[doc(hidden)]
         const #constant: ::core::option::Option<&'static #runtime::__private::#declaration> = {
@@ -122,12 +119,13 @@ fn inside_impl(block: &Impl, policy: &Policy, names: &Names) -> TokenStream {
     }
 }
 
-/// The declaration as a `static`, and its registration.
+/// The declaration as a `static`, and its registration. `own` is what `Self` means on the item.
 fn registered(
     policy: &Policy,
     names: &Names,
     item: &TokenStream,
     contract: &TokenStream,
+    own: &TokenStream,
 ) -> TokenStream {
     let runtime = &policy.runtime;
     let Names {
@@ -139,7 +137,7 @@ fn registered(
     let site = site(policy.span, runtime);
     let (constants, value) = match &policy.family {
         Family::Concurrency(Concurrency { limit, mode }) => {
-            let limit = size::size(limit);
+            let limit = size::size(limit, own);
             let mode = self::mode(*mode, runtime);
             let value = limit.value;
             (limit.constant, quote!(new(#key, #value, #mode, #site)))
@@ -150,7 +148,7 @@ fn registered(
             mode,
             style,
         }) => {
-            let (count, window) = (size::size(count), size::window(window));
+            let (count, window) = (size::size(count, own), size::window(window, own));
             let (mode, style) = (self::mode(*mode, runtime), self::style(*style, runtime));
             let (count_constant, window_constant) = (count.constant, window.constant);
             let (count, window) = (count.value, window.value);
@@ -189,6 +187,7 @@ fn style(style: Style, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-fn site(span: Span, runtime: &TokenStream) -> TokenStream {
+/// The place of `span`.
+pub(crate) fn site(span: Span, runtime: &TokenStream) -> TokenStream {
     quote_spanned!(span=> #runtime::__private::Site { file: ::core::file!(), line: ::core::line!() })
 }

@@ -30,6 +30,9 @@ pub(crate) fn expand(kind: Kind, args: TokenStream, tokens: TokenStream) -> Toke
         }
     }
     let family = Family::parse(kind, args, &mut errors);
+    if let Some(family) = &family {
+        rules::check_constants(kind, family, &item.target, &mut errors);
+    }
 
     match (key, family) {
         (Some(key), Some(family)) if errors.is_empty() => {

@@ -4,7 +4,7 @@
 mod misplaced;
 mod tokens;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{
@@ -12,7 +12,7 @@ use syn::{
     Visibility,
 };
 
-pub(crate) use self::tokens::{append, attribute_span, written};
+pub(crate) use self::tokens::{append, attribute_span, mention, replace_self, written};
 
 /// An item and what it is.
 pub(crate) struct Item {
@@ -141,14 +141,18 @@ impl Impl {
             GenericArgument::Type(contract) => Some(contract.to_token_stream()),
             _ => None,
         })?;
-        Some(tokens::replace_self(
-            contract,
-            &self.self_type.to_token_stream(),
-        ))
+        let own = self.self_type.to_token_stream();
+        Some(replace_self(contract, &|_| own.clone()))
     }
 
     /// Whether the block stands for handlers of several contracts.
     pub(crate) fn is_generic_over_contract(&self) -> bool {
+        self.contract()
+            .is_some_and(|contract| self.generic_name(contract).is_some())
+    }
+
+    /// The first name in `tokens` that the block is generic over. With `Self` among them, where the handler's type is.
+    pub(crate) fn generic_name(&self, tokens: TokenStream) -> Option<Ident> {
         let parameters: Vec<&Ident> = self
             .generics
             .params
@@ -159,8 +163,14 @@ impl Impl {
                 GenericParam::Const(parameter) => &parameter.ident,
             })
             .collect();
-        self.contract()
-            .is_some_and(|contract| tokens::mentions(contract, &parameters))
+        let own = Ident::new("Self", Span::call_site());
+        let is_generic = mention(self.self_type.to_token_stream(), &parameters).is_some();
+        let names: Vec<&Ident> = is_generic
+            .then_some(&own)
+            .into_iter()
+            .chain(parameters)
+            .collect();
+        mention(tokens, &names)
     }
 }
 

@@ -9,6 +9,7 @@ use warp_policy::rate_limit::MAX_RATE_LIMITS;
 
 use crate::args::{self, Args, Grammar, Text};
 use crate::diag::{self, Errors};
+use crate::emit;
 use crate::policy::runtime_path;
 
 /// `#[job(name = "…", alias = "…", alias = "…", crate = ::path)]`
@@ -163,6 +164,7 @@ fn implementation(input: &DeriveInput, names: &Names) -> TokenStream {
         runtime,
     } = names;
     let ident = input.ident.to_token_stream();
+    let site = emit::site(input.ident.span(), runtime);
     let rate_limits = (0..MAX_RATE_LIMITS).map(|index| format_ident!("__WARP_RATE_LIMIT_{index}"));
     quote! {
         #[automatically_derived]
@@ -176,6 +178,13 @@ fn implementation(input: &DeriveInput, names: &Names) -> TokenStream {
                     rate_limits: [#(#ident::#rate_limits),*],
                 }
             };
+        }
+
+        #runtime::__private::inventory::submit! {
+            #runtime::__private::JobRegistration {
+                contract: #runtime::__private::Contract::of::<#ident>(),
+                site: #site,
+            }
         }
     }
 }

@@ -55,9 +55,14 @@ use crate::policy::Kind;
 /// # Keys
 ///
 /// A key is fixed text, or a template with fields of the job: `{customer_id}`, nested `{customer.id}`, or `{0}` on a tuple struct. A
-/// field is rendered with `Display`; the compiler checks that it exists. `{{` and `}}` are braces. Where a template has two or more
-/// fields, `:` and `%` inside their values are escaped (`%3A`, `%25`), so that different values never give one key. A key appears in
-/// logs and dashboards: name things by number, not persons by address.
+/// field is rendered with `Display`; the compiler checks that it exists. `{{` and `}}` are braces. An enum has no fields to name, hence
+/// fixed keys only; so has a handler of any job, `impl<J: Job> JobHandler<J>`.
+///
+/// Different values never give one key: where a template has two or more fields, a sign stands between them, and the first one there, `:` and
+/// `%` are escaped inside their values. `"{tenant}/{name}"` renders `a` and `b/c` as `a/b%2Fc`. The sign is no letter, digit or `%`.
+///
+/// A key appears in logs and dashboards: name things by number, not persons by address, or write `{email|hash}`. That renders a hash of the
+/// value, keyed with the secret that the worker was given with `.key_secret(…)`, and is the same in every process that has it.
 ///
 /// ```
 /// # use warp_runtime::prelude::*;
@@ -70,6 +75,13 @@ use crate::policy::Kind;
 /// #[derive(Serialize, Deserialize, Job)]
 /// struct Payment {
 ///     customer: Customer,
+/// }
+///
+/// #[mutex("mail:{tenant}:{email|hash}", mode = "wait")]
+/// #[derive(Serialize, Deserialize, Job)]
+/// struct SendEmail {
+///     tenant: u32,
+///     email: String,
 /// }
 /// # fn main() {}
 /// ```
@@ -102,12 +114,26 @@ use crate::policy::Kind;
 /// # fn main() {}
 /// ```
 ///
-/// Anywhere else it does not compile:
+/// Anywhere else it does not compile: on a function, on a module, on the handler of a request, which is answered in its caller's process.
 ///
 /// ```compile_fail
 /// # use warp_runtime::prelude::*;
 /// #[mutex("payment")]
 /// fn pay() {}
+/// # fn main() {}
+/// ```
+///
+/// ```compile_fail
+/// # use warp_runtime::prelude::*;
+/// # struct GetBalance;
+/// # impl Request for GetBalance { type Response = u64; }
+/// # struct Bank;
+/// #[mutex("account")]
+/// impl RequestHandler<GetBalance> for Bank {
+///     async fn handle(&self, _request: GetBalance) -> u64 {
+///         0
+///     }
+/// }
 /// # fn main() {}
 /// ```
 ///
@@ -164,8 +190,9 @@ pub fn mutex(args: TokenStream, item: TokenStream) -> TokenStream {
 /// # fn main() {}
 /// ```
 ///
-/// `limit` may be a constant expression; it is held to the same limits while the program compiles. It stands outside the item: `Self`
-/// and the parameters of an `impl` block mean nothing there.
+/// `limit` may be a constant expression of type `u32`; it is held to the same limits while the program compiles. `Self` is the job, or the
+/// handler. The parameters of an `impl` block mean nothing there, since one policy stands for all its types: on a generic handler that rules
+/// out `Self` too.
 ///
 /// ```
 /// # use warp_runtime::prelude::*;
@@ -174,6 +201,14 @@ pub fn mutex(args: TokenStream, item: TokenStream) -> TokenStream {
 /// #[semaphore("payment-api", limit = SLOTS / 2)]
 /// #[derive(Serialize, Deserialize, Job)]
 /// struct Charge;
+///
+/// #[semaphore("refund-api", limit = Self::SLOTS)]
+/// #[derive(Serialize, Deserialize, Job)]
+/// struct Refund;
+///
+/// impl Refund {
+///     const SLOTS: u32 = 3;
+/// }
 /// # fn main() {}
 /// ```
 ///
@@ -187,10 +222,32 @@ pub fn mutex(args: TokenStream, item: TokenStream) -> TokenStream {
 /// # fn main() {}
 /// ```
 ///
-/// # Placement, precedence, keys, processes
+/// ```compile_fail
+/// # use warp_runtime::prelude::*;
+/// # #[derive(Serialize, Deserialize, Job)]
+/// # struct Charge;
+/// struct Bank<const N: u32>;
+///
+/// #[semaphore("payment-api", limit = N)]
+/// impl<const N: u32> JobHandler<Charge> for Bank<N> {
+///     async fn handle(&self, _job: Charge, _ctx: &JobContext) -> JobResult {
+///         Ok(())
+///     }
+/// }
+/// # fn main() {}
+/// ```
+///
+/// # Placement, precedence, keys
 ///
 /// As for [`#[mutex]`](macro@mutex#placement-and-precedence), which is a semaphore with one slot. Jobs that declare different limits
-/// for one key share its usage, and each is judged by its own limit.
+/// for one key share its usage, and each is judged by its own limit: where a smaller limit meets more running jobs, nobody is stopped, and
+/// nobody starts until usage is below it.
+///
+/// # Across processes
+///
+/// Slots are rows of the store, counted there: the limit holds over all workers of one store, whatever their number. A slot is held exactly
+/// while the handler runs, not during the delay before a retry. A worker that dies gives its slots back after one lease time, and with them
+/// the jobs.
 #[proc_macro_attribute]
 pub fn semaphore(args: TokenStream, item: TokenStream) -> TokenStream {
     expand(Kind::Semaphore, args.into(), item.into()).into()
@@ -233,12 +290,27 @@ pub fn semaphore(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 /// # use warp_runtime::prelude::*;
 /// const MAX_RATE: u32 = 100;
+/// const HOUR: u64 = 3_600;
 ///
 /// #[rate_limit("api:{tenant}", count = MAX_RATE, per = "1m", style = "sliding", mode = "wait")]
 /// #[derive(Serialize, Deserialize, Job)]
 /// struct Sync {
 ///     tenant: u64,
 /// }
+///
+/// #[rate_limit("backup", count = 1, per_seconds = 6 * HOUR, style = "token_bucket", mode = "skip")]
+/// #[derive(Serialize, Deserialize, Job)]
+/// struct Backup;
+/// # fn main() {}
+/// ```
+///
+/// `"sliding"` keeps every instant, hence its cap:
+///
+/// ```compile_fail
+/// # use warp_runtime::prelude::*;
+/// #[rate_limit("api", count = 10_001, per = "1m", style = "sliding")]
+/// #[derive(Serialize, Deserialize, Job)]
+/// struct Sync;
 /// # fn main() {}
 /// ```
 ///

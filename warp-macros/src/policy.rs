@@ -77,6 +77,19 @@ impl Family {
     }
 }
 
+impl Family {
+    /// The numbers that only the compiler knows.
+    pub(crate) fn constants(&self) -> impl Iterator<Item = &Constant> {
+        let (first, second) = match self {
+            Self::Concurrency(Concurrency { limit, .. }) => (limit.constant(), None),
+            Self::RateLimit(RateLimit { count, window, .. }) => {
+                (count.constant(), window.constant())
+            }
+        };
+        first.into_iter().chain(second)
+    }
+}
+
 /// `crate = ::path`, or where the runtime is by default.
 pub(crate) fn runtime_path(args: &mut Args, errors: &mut Errors) -> TokenStream {
     args.take("crate")

@@ -11,7 +11,7 @@ use warp_policy::rate_limit::{MAX_RATE_LIMITS, check_stack};
 use crate::args::{self, Text, nearest};
 use crate::diag::{self, Errors};
 use crate::item::{self, Contract, Impl, Item, Target, last_name};
-use crate::policy::{Key, Kind};
+use crate::policy::{Family, Key, Kind};
 
 /// Contract traits whose calls run in the caller's process (R11).
 const IN_PROCESS_HANDLERS: [&str; 2] = ["RequestHandler", "StreamHandler"];
@@ -105,10 +105,23 @@ fn written_key(attribute: &Attribute) -> Option<Text> {
     entries.iter().find_map(args::string)
 }
 
+/// Refuses constants that the block is generic over: its one declaration stands outside it (R16).
+pub(crate) fn check_constants(kind: Kind, family: &Family, target: &Target, errors: &mut Errors) {
+    let Target::Impl(block) = target else {
+        return;
+    };
+    for constant in family.constants() {
+        if let Some(parameter) = block.generic_name(constant.value.clone()) {
+            let message = diag::constant_of_generics(kind, constant.name, &parameter.to_string());
+            errors.push(parameter, message);
+        }
+    }
+}
+
 /// Refuses fields that the contract is seen not to have (R17, R30). Deeper fields, and those of a handler's contract, are the
 /// compiler's business.
 pub(crate) fn check_fields(key: &Key, item: &Item, tokens: &TokenStream, errors: &mut Errors) {
-    if key.template.field_count() == 0 {
+    if !key.template.has_fields() {
         return;
     }
     match &item.target {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::concurrency::ConcurrencySpec;
 use crate::error::PolicyError;
-use crate::key::{Key, KeyWriter};
+use crate::key::{FieldHash, Key, KeyWriter};
 use crate::mode::Mode;
 use crate::rate_limit::{MAX_RATE_LIMITS, RateLimitSpec, Style, Window};
 
@@ -55,8 +55,9 @@ impl ConcurrencyDeclaration {
     ///
     /// # Errors
     /// What rendering the key can return (R32).
-    pub fn spec(&self, job: &dyn Any) -> Result<ConcurrencySpec, PolicyError> {
-        Ok(ConcurrencySpec::semaphore(self.key.render(job)?, self.limit)?.with_mode(self.mode))
+    pub fn spec<'a>(&self, job: impl Into<Subject<'a>>) -> Result<ConcurrencySpec, PolicyError> {
+        let key = self.key.render(job.into())?;
+        Ok(ConcurrencySpec::semaphore(key, self.limit)?.with_mode(self.mode))
     }
 }
 
@@ -125,9 +126,9 @@ impl RateLimitDeclaration {
     ///
     /// # Errors
     /// What rendering the key can return (R32).
-    pub fn spec(&self, job: &dyn Any) -> Result<RateLimitSpec, PolicyError> {
+    pub fn spec<'a>(&self, job: impl Into<Subject<'a>>) -> Result<RateLimitSpec, PolicyError> {
         let window = Window::try_from(self.window_micros)?;
-        RateLimitSpec::new(self.key.render(job)?, self.count, window)?
+        RateLimitSpec::new(self.key.render(job.into())?, self.count, window)?
             .with_mode(self.mode)
             .with_style(self.style)
     }
@@ -146,10 +147,12 @@ pub enum KeyDeclaration {
     Template {
         /// As written in the attribute.
         text: &'static str,
-        /// How many placeholders `text` has.
-        field_count: usize,
+        /// The characters that are escaped in values (R34).
+        escapes: &'static str,
+        /// Whether there is a `{field|hash}`.
+        has_hashes: bool,
         /// Feeds the parts to the writer. `None` where the job is of another type.
-        render: fn(&dyn Any, &mut KeyWriter) -> Option<()>,
+        render: fn(&dyn Any, &mut KeyWriter<'_>) -> Option<()>,
     },
 }
 
@@ -161,20 +164,30 @@ impl KeyDeclaration {
         }
     }
 
+    /// Whether rendering it needs a secret.
+    pub const fn has_hashes(&self) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Template { has_hashes, .. } => *has_hashes,
+        }
+    }
+
     /// The key of one job.
     ///
     /// # Errors
-    /// What [`KeyWriter::finish`] can return, and [`PolicyError::KeyForeignContract`] for a job of another type.
-    pub fn render(&self, job: &dyn Any) -> Result<Key, PolicyError> {
+    /// [`PolicyError::KeyForeignContract`] for a job of another type, [`PolicyError::KeyFieldFailed`],
+    /// [`PolicyError::KeySecretMissing`], and those of [`Key::rendered`] (R32).
+    fn render(&self, job: Subject<'_>) -> Result<Key, PolicyError> {
         match *self {
             Self::Fixed(text) => Key::rendered(text),
             Self::Template {
                 text,
-                field_count,
+                escapes,
                 render,
+                ..
             } => {
-                let mut writer = KeyWriter::new(text, field_count);
-                render(job, &mut writer).ok_or_else(|| PolicyError::KeyForeignContract {
+                let mut writer = KeyWriter::new(text, escapes, job.hash);
+                render(job.job, &mut writer).ok_or_else(|| PolicyError::KeyForeignContract {
                     template: text.to_owned(),
                 })?;
                 writer.finish()
@@ -186,6 +199,33 @@ impl KeyDeclaration {
 impl fmt::Debug for KeyDeclaration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.text(), f)
+    }
+}
+
+/// The job whose keys are rendered, and what hashes its fields.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    job: &'a dyn Any,
+    hash: Option<&'a dyn FieldHash>,
+}
+
+impl<'a> Subject<'a> {
+    /// A job whose `{field|hash}` is rendered by `hash`.
+    pub const fn new(job: &'a dyn Any, hash: Option<&'a dyn FieldHash>) -> Self {
+        Self { job, hash }
+    }
+}
+
+impl<'a, J: Any> From<&'a J> for Subject<'a> {
+    /// Without a secret, hence for keys that hash nothing.
+    fn from(job: &'a J) -> Self {
+        Self::new(job, None)
+    }
+}
+
+impl fmt::Debug for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subject").finish_non_exhaustive()
     }
 }
 
@@ -221,7 +261,7 @@ impl Declared {
     };
 
     /// The rate limits, in the order in which they stand on the item.
-    pub fn rate_limits(&self) -> impl Iterator<Item = &'static RateLimitDeclaration> {
+    pub fn rate_limits(&self) -> impl Iterator<Item = &'static RateLimitDeclaration> + use<> {
         self.rate_limits.into_iter().rev().flatten()
     }
 }

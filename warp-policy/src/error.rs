@@ -50,6 +50,26 @@ pub enum PolicyError {
         /// The template.
         template: String,
     },
+    /// `{field|…}` with something else than `hash`.
+    #[error("`|{filter}` is not known")]
+    KeyUnknownFilter {
+        /// What stands behind the `|`.
+        filter: String,
+    },
+    /// Two fields of a template without a sign between them.
+    #[error("nothing tells where `{{{first}}}` ends and `{{{second}}}` begins")]
+    KeyFieldsTouch {
+        /// The path of the first field.
+        first: String,
+        /// The path of the second one.
+        second: String,
+    },
+    /// A `{field|hash}` that was to be rendered without a secret.
+    #[error("the key `{template}` hashes a field, and there is no secret to do it with")]
+    KeySecretMissing {
+        /// The template.
+        template: String,
+    },
     /// A key template that was given a job of another type than the one it was declared for.
     #[error("the key `{template}` was declared for another contract")]
     KeyForeignContract {
@@ -121,7 +141,7 @@ impl PolicyError {
             Self::KeyTooLong { .. } => "shorten the key",
             Self::KeyControlCharacter { .. } => "use printable characters only",
             Self::KeyLooksLikeEmail => {
-                "use a field that names the customer without naming the person, as in \"mail:{customer_id}\""
+                "use a field that names the customer without naming the person, as in \"mail:{customer_id}\", or hash it, as in \"mail:{email|hash}\""
             }
             Self::KeyUnbalancedBrace { .. } => {
                 "write `{field}` for a field, `{{` and `}}` for braces"
@@ -129,13 +149,28 @@ impl PolicyError {
             Self::KeyInvalidField { .. } => {
                 "write the name of a field, as in `{customer_id}` or `{customer.id}`"
             }
+            Self::KeyUnknownFilter { .. } => {
+                "`hash` is the only one: write `{email|hash}`, or `{email}` for the plain value"
+            }
+            Self::KeyFieldsTouch { .. } => {
+                "put a sign between them that is no letter, digit or `%`, as in `{tenant}:{customer_id}`"
+            }
+            Self::KeySecretMissing { .. } => "give the worker one with `.key_secret(…)`",
             Self::TooSmall { .. } => "write how many jobs may run, or may start per window",
+            Self::TooLarge { .. } => "remove the attribute where nothing is to be limited",
             Self::SlidingCountTooLarge => "use `style = \"fixed\"` or `style = \"token_bucket\"`",
+            Self::WindowTooSmall { .. } => {
+                "write how long a window lasts, as in `per_seconds = 60` or `per = \"500ms\"`"
+            }
+            Self::WindowTooLarge { .. } => {
+                "the longest window is `per_seconds = 604800` or `per = \"7days\"`"
+            }
             Self::WindowTooFine { .. } => "the shortest window is 1 ms",
             Self::ConcurrencyTwice { .. } => {
                 "remove one of them: a mutex is a semaphore with one slot"
             }
             Self::RateLimitTwice { .. } => "remove one of them, or give them different keys",
+            Self::TooManyRateLimits => "remove one of them",
             _ => return None,
         })
     }

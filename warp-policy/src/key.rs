@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use self::template::{Segment, Template};
-pub use self::writer::KeyWriter;
+pub use self::writer::{FieldHash, KeyWriter};
 use crate::error::PolicyError;
 
 /// The longest key, in bytes of UTF-8 (R17, R32).

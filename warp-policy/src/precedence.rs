@@ -1,12 +1,11 @@
 //! The rungs, and the stamp that the winner leaves on the job's row (R20–R24).
 
-use std::any::Any;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::concurrency::ConcurrencySpec;
-use crate::declaration::{Declared, Site};
+use crate::declaration::{Declared, Site, Subject};
 use crate::error::PolicyError;
 use crate::rate_limit::{RateLimitSpec, check_stack};
 
@@ -110,12 +109,13 @@ impl Stamp {
 ///
 /// # Errors
 /// What rendering a key can return (R32), and [`PolicyError::RateLimitTwice`] where two templates gave one key.
-pub fn resolve(
+pub fn resolve<'a>(
     explicit: &ExplicitPolicies,
     handler: &Declared,
     contract: &Declared,
-    job: &dyn Any,
+    job: impl Into<Subject<'a>>,
 ) -> Result<Stamp, PolicyError> {
+    let job = job.into();
     let stamp = Stamp {
         version: STAMP_VERSION,
         concurrency: resolve_concurrency(explicit, handler, contract, job)?,
@@ -134,7 +134,7 @@ fn resolve_concurrency(
     explicit: &ExplicitPolicies,
     handler: &Declared,
     contract: &Declared,
-    job: &dyn Any,
+    job: Subject<'_>,
 ) -> Result<Option<Stamped<ConcurrencySpec>>, PolicyError> {
     if let Some(spec) = &explicit.concurrency {
         return Ok(Some(Stamped {
@@ -160,7 +160,7 @@ fn resolve_rate_limits(
     explicit: &ExplicitPolicies,
     handler: &Declared,
     contract: &Declared,
-    job: &dyn Any,
+    job: Subject<'_>,
 ) -> Result<Vec<Stamped<RateLimitSpec>>, PolicyError> {
     if !explicit.rate_limits.is_empty() {
         let stamped = |spec: &RateLimitSpec| Stamped {

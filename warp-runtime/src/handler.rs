@@ -1,8 +1,9 @@
 //! Handlers: the types that run contracts (R2).
 
+use futures_util::Stream;
 use warp_policy::declaration::{ConcurrencyDeclaration, Declared, RateLimitDeclaration};
 
-use crate::contract::Job;
+use crate::contract::{Job, Request, StreamRequest};
 use crate::job_context::JobContext;
 use crate::job_error::JobResult;
 
@@ -88,6 +89,91 @@ pub trait JobHandler<J: Job>: Send + Sync + 'static {
     const __WARP_RATE_LIMIT_7_GOES_ON_A_JOB_OR_ITS_JOB_HANDLER_IMPL: Option<
         &'static RateLimitDeclaration,
     > = None;
+}
+
+/// Answers requests of type `R` (R2). Write `handle` as a plain `async fn`; [`Requests`](crate::Requests) calls it.
+///
+/// No policy goes on its `impl` block: nothing could hold a request back, whose caller waits for the answer (R11).
+///
+/// ```
+/// use warp_runtime::prelude::*;
+///
+/// struct GetPrice {
+///     article: u64,
+/// }
+///
+/// impl Request for GetPrice {
+///     type Response = u64;
+/// }
+///
+/// struct Prices;
+///
+/// impl RequestHandler<GetPrice> for Prices {
+///     async fn handle(&self, request: GetPrice) -> u64 {
+///         100 * request.article
+///     }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// # use warp_runtime::prelude::*;
+/// # struct GetPrice;
+/// # impl Request for GetPrice { type Response = u64; }
+/// # struct Prices;
+/// #[rate_limit("prices", count = 10, per = "1s")]
+/// impl RequestHandler<GetPrice> for Prices {
+///     async fn handle(&self, _request: GetPrice) -> u64 {
+///         100
+///     }
+/// }
+/// # fn main() {}
+/// ```
+///
+/// # Cancel safety
+/// The future is dropped where the caller drops its own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not answer the request `{R}`",
+    label = "no `RequestHandler<{R}>` here",
+    note = "write `impl RequestHandler<{R}> for {Self} {{ async fn handle(&self, request: {R}) -> … {{ … }} }}`"
+)]
+pub trait RequestHandler<R: Request>: Send + Sync + 'static {
+    /// Answers `request`.
+    fn handle(&self, request: R) -> impl Future<Output = R::Response> + Send;
+}
+
+/// Answers stream requests of type `S` (R2); [`Requests`](crate::Requests) calls it. No policy goes on its `impl` block (R11).
+///
+/// ```
+/// use futures_util::{Stream, stream};
+/// use warp_runtime::prelude::*;
+///
+/// struct CountDown {
+///     from: u32,
+/// }
+///
+/// impl StreamRequest for CountDown {
+///     type Item = u32;
+/// }
+///
+/// struct Counter;
+///
+/// impl StreamHandler<CountDown> for Counter {
+///     fn handle(&self, request: CountDown) -> impl Stream<Item = u32> + Send {
+///         stream::iter((0..request.from).rev())
+///     }
+/// }
+/// ```
+///
+/// # Cancel safety
+/// The stream is dropped where the caller drops its own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not answer the stream request `{S}`",
+    label = "no `StreamHandler<{S}>` here",
+    note = "write `impl StreamHandler<{S}> for {Self} {{ fn handle(&self, request: {S}) -> impl Stream<Item = …> + Send {{ … }} }}`"
+)]
+pub trait StreamHandler<S: StreamRequest>: Send + Sync + 'static {
+    /// Answers `request`.
+    fn handle(&self, request: S) -> impl Stream<Item = S::Item> + Send;
 }
 
 /// The policies on the `impl` block, as the type carries them (R5).

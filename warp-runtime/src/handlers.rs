@@ -3,7 +3,6 @@
 mod attempt;
 mod erased;
 
-use std::any::{TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +12,8 @@ use warp_storage::model::{Resolution, Resolver, Unresolved};
 pub(crate) use self::attempt::{Outcome, storable};
 use self::erased::{Erased, Handler};
 use crate::contract::Job;
-use crate::handler::{JobHandler, declared};
+use crate::handler::JobHandler;
+use crate::key_secret::KeySecret;
 use crate::registry::Used;
 
 /// The handlers of a worker.
@@ -21,6 +21,8 @@ use crate::registry::Used;
 pub(crate) struct Handlers {
     by_name: BTreeMap<&'static str, Arc<dyn Erased>>,
     used: Vec<Used>,
+    /// What hashes the fields of keys.
+    pub(crate) key_secret: Option<KeySecret>,
 }
 
 impl fmt::Debug for Handlers {
@@ -32,20 +34,11 @@ impl fmt::Debug for Handlers {
 impl Handlers {
     pub(crate) fn add<J: Job, H: JobHandler<J>>(&mut self, handler: H) {
         let handler: Arc<dyn Erased> = Arc::new(Handler::<J, H>::new(handler));
-        let names: Vec<&'static str> = std::iter::once(J::NAME)
-            .chain(J::ALIASES.iter().copied())
-            .collect();
-        for &name in &names {
+        let used = Used::of::<J, H>();
+        for name in used.contract.names() {
             self.by_name.insert(name, Arc::clone(&handler));
         }
-        self.used.push(Used {
-            contract: TypeId::of::<J>(),
-            contract_name: type_name::<J>(),
-            handler_name: type_name::<H>(),
-            names,
-            on_contract: J::__WARP_DECLARED,
-            on_handler: declared::<J, H>(),
-        });
+        self.used.push(used);
     }
 
     /// The names under which jobs are served (R7, R27).
@@ -57,6 +50,15 @@ impl Handlers {
         &self.used
     }
 
+    /// The keys that hash fields, with their places.
+    pub(crate) fn hashed_keys(&self) -> Vec<String> {
+        let policies = self.used.iter().flat_map(Used::policies);
+        policies
+            .filter(|policy| policy.key().has_hashes())
+            .map(|policy| format!("`{}` at {}", policy.key().text(), policy.site()))
+            .collect()
+    }
+
     pub(crate) fn find(&self, kind: &str) -> Option<&Arc<dyn Erased>> {
         self.by_name.get(kind)
     }
@@ -65,7 +67,7 @@ impl Handlers {
 impl Resolver for Handlers {
     fn resolve(&self, job: &Unresolved) -> Resolution {
         match self.find(&job.kind) {
-            Some(handler) => handler.resolve(job),
+            Some(handler) => handler.resolve(job, self.key_secret.as_ref()),
             None => Resolution::Fail(format!("this worker has no handler for `{}`", job.kind)),
         }
     }

@@ -9,8 +9,10 @@ mod handlers;
 pub mod job_context;
 pub mod job_error;
 pub mod job_parameters;
+pub mod key_secret;
 pub mod publisher;
 pub mod registry;
+pub mod requests;
 pub mod retry;
 pub mod worker;
 
@@ -31,13 +33,15 @@ pub use warp_storage::model::Cancelled;
 pub use warp_storage::sqlite::{Sqlite, SqliteError, SqliteOptions, Synchronous};
 pub use warp_storage::{Memory, Storage};
 
-pub use crate::contract::Job;
-pub use crate::handler::JobHandler;
+pub use crate::contract::{Job, Request, StreamRequest};
+pub use crate::handler::{JobHandler, RequestHandler, StreamHandler};
 pub use crate::job_context::JobContext;
 pub use crate::job_error::{JobError, JobResult};
 pub use crate::job_parameters::JobParameters;
+pub use crate::key_secret::{KeySecret, KeySecretTooShort};
 pub use crate::publisher::{EnqueueError, Publisher};
 pub use crate::registry::registry;
+pub use crate::requests::{NoHandler, Requests};
 pub use crate::retry::Retry;
 pub use crate::worker::{Worker, WorkerError};
 
@@ -51,7 +55,8 @@ pub mod prelude {
     pub use crate::Sqlite;
     pub use crate::{
         ConcurrencySpec, Job, JobContext, JobError, JobHandler, JobParameters, JobResult, Key,
-        Memory, Mode, Publisher, RateLimitSpec, Retry, Storage, Style, Window, Worker, mutex,
-        rate_limit, semaphore,
+        KeySecret, Memory, Mode, Publisher, RateLimitSpec, Request, RequestHandler, Requests,
+        Retry, Storage, StreamHandler, StreamRequest, Style, Window, Worker, mutex, rate_limit,
+        semaphore,
     };
 }

@@ -10,7 +10,7 @@ pub use warp_policy::key::KeyWriter;
 pub use warp_policy::{Mode, Style};
 
 pub use crate::contract::Job;
-pub use crate::registry::{Item, Policy, Registration};
+pub use crate::registry::{Contract, Item, JobRegistration, Policy, Registration, Used};
 
 /// What a contract without attributes declares. Inherent constants, which the attributes emit, win over these (R5).
 pub trait Undeclared {
@@ -40,7 +40,8 @@ impl<T: ?Sized> Undeclared for T {}
 #[diagnostic::on_unimplemented(
     message = "a policy attribute goes on a job, and `{Self}` is none",
     label = "not a job",
-    note = "add `#[derive(Serialize, Deserialize, Job)]` to `{Self}`, or remove the attribute"
+    note = "add `#[derive(Serialize, Deserialize, Job)]` to `{Self}`, or remove the attribute",
+    note = "a request is answered in its caller's process and follows no policy"
 )]
 pub trait PolicyTarget {
     /// What the type carries. Generated code asserts that its policy is among it, since a `Job` written by hand carries none (R5).

@@ -1,7 +1,5 @@
 //! Enqueueing jobs.
 
-use std::any::{TypeId, type_name};
-
 use thiserror::Error;
 use warp_policy::PolicyError;
 use warp_policy::ids::JobId;
@@ -10,7 +8,7 @@ use warp_storage::{CallersTransaction, Storage, StoreError};
 
 use crate::contract::Job;
 use crate::job_parameters::JobParameters;
-use crate::registry::{RegistryErrors, registry};
+use crate::registry::{Contract, RegistryErrors, registry};
 
 /// Enqueues jobs into a store. Cheap to clone.
 ///
@@ -236,15 +234,6 @@ fn new_jobs<J: Job>(
 
 fn verify<J: Job>() -> Result<(), RegistryErrors> {
     let mut errors = Vec::new();
-    registry().verify_contract(
-        TypeId::of::<J>(),
-        type_name::<J>(),
-        &J::__WARP_DECLARED,
-        &mut errors,
-    );
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(RegistryErrors(errors))
-    }
+    registry().verify_contract(&Contract::of::<J>(), &mut errors);
+    RegistryErrors::unless_empty(errors)
 }

@@ -151,7 +151,7 @@ macro_rules! store_laws {
                 a_silent_worker_is_declared_dead_once, a_turn_of_a_dead_worker_is_refused, a_job_is_lost_only_so_often,
                 a_clock_that_went_back_delays_no_reclaim_by_more_than_a_lease, a_worker_that_leaves_gives_its_jobs_back,
                 a_heartbeat_keeps_a_worker_alive, a_worker_that_comes_back_in_time_is_counted_on_again,
-                a_draining_worker_starts_nothing, a_dead_worker_is_not_waited_for;
+                a_draining_worker_starts_nothing, a_dead_worker_is_not_waited_for, workers_agree_on_one_key_secret;
             reading_back: what_a_worker_knows_of_is_told_apart, what_was_started_unknown_to_it_is_told_as_it_was_started,
                 nobody_elses_jobs_are_read_back, a_dead_worker_reads_nothing_back;
             disowning: a_disowned_job_is_lost_and_its_slot_is_free, a_job_is_disowned_only_so_often,

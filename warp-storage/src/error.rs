@@ -36,6 +36,12 @@ pub enum StoreError {
         /// What the backend says.
         source: Box<dyn StdError + Send + Sync>,
     },
+    /// The keys of this store are hashed with another secret (R35).
+    #[error(
+        "fields of keys are hashed with another secret in this store: give the worker the secret that the others have. To change it, stop all workers, \
+         and set `key_secret` to NULL in the row that the store keeps about itself"
+    )]
+    OtherKeySecret,
     /// Jobs were to be enqueued in a transaction of another kind of database. Nothing was enqueued.
     #[error(
         "the transaction is not one of {store}, in which the jobs are to be kept; nothing was enqueued"
@@ -53,6 +59,7 @@ impl StoreError {
             Self::WorkerGone { .. }
             | Self::Unusable { .. }
             | Self::Refused { .. }
+            | Self::OtherKeySecret
             | Self::ForeignTransaction { .. } => false,
             Self::Unavailable { .. } => true,
         }

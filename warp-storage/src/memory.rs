@@ -157,6 +157,16 @@ impl Store for Memory {
         })
     }
 
+    async fn agree_on_key_secret(&self, fingerprint: String) -> Result<(), StoreError> {
+        let mut tables = self.tables();
+        let kept = tables.key_secret.get_or_insert_with(|| fingerprint.clone());
+        if *kept == fingerprint {
+            Ok(())
+        } else {
+            Err(StoreError::OtherKeySecret)
+        }
+    }
+
     async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError> {
         let (mut tables, now) = self.tables_now();
         let id = tables.register(worker, now);

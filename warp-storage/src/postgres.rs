@@ -26,6 +26,7 @@ mod disowning;
 mod enqueue;
 mod error;
 mod jitter;
+mod key_secret;
 mod keys;
 mod mend;
 mod migrations;
@@ -239,6 +240,10 @@ impl Store for Postgres {
                 store: "PostgreSQL",
             })?;
         Ok(self.inner.enqueue_in(connection, jobs).await?)
+    }
+
+    async fn agree_on_key_secret(&self, fingerprint: String) -> Result<(), StoreError> {
+        self.inner.agree_on_key_secret(fingerprint).await
     }
 
     async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError> {

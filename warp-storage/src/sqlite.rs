@@ -10,6 +10,7 @@ mod changes;
 mod disowning;
 mod enqueue;
 mod error;
+mod key_secret;
 mod lines;
 mod log;
 mod mend;
@@ -245,6 +246,10 @@ impl Store for Sqlite {
             .downcast_mut()
             .ok_or(StoreError::ForeignTransaction { store: "SQLite" })?;
         Ok(self.inner.enqueue_in(connection, jobs).await?)
+    }
+
+    async fn agree_on_key_secret(&self, fingerprint: String) -> Result<(), StoreError> {
+        self.inner.agree_on_key_secret(fingerprint).await
     }
 
     async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError> {

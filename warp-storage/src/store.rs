@@ -44,6 +44,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         jobs: Vec<NewJob>,
     ) -> Result<Vec<JobId>, StoreError>;
 
+    /// Keeps the fingerprint of the secret behind hashed fields of keys, or compares it with the one that is kept (R35). Workers with two secrets
+    /// would split keys in two.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherKeySecret`] where another one is kept.
+    async fn agree_on_key_secret(&self, fingerprint: String) -> Result<(), StoreError>;
+
     /// Adds a worker. Lanes that nobody could run before and that it can run become due.
     async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError>;
 

@@ -122,6 +122,9 @@ impl Store for Flaky {
     ) -> Result<Vec<JobId>, StoreError> {
         self.memory.enqueue_in(connection, jobs).await
     }
+    async fn agree_on_key_secret(&self, fingerprint: String) -> Result<(), StoreError> {
+        self.memory.agree_on_key_secret(fingerprint).await
+    }
     async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError> {
         self.memory.register(worker).await
     }

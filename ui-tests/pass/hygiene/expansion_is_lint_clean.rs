@@ -85,7 +85,13 @@ impl<S: Send + Sync + 'static> JobHandler<Full> for Handler<S> {
     }
 }
 
-#[mutex("private")]
+impl Handler<()> {
+    const SLOTS: u32 = 2;
+    const WINDOW: u64 = 2;
+}
+
+#[semaphore("private-handler", limit = Self::SLOTS)]
+#[rate_limit("private-handler", count = Self::SLOTS, per_seconds = Self::WINDOW)]
 impl JobHandler<Private> for Handler<()> {
     async fn handle(&self, _job: Private, _ctx: &JobContext) -> JobResult {
         Ok(())

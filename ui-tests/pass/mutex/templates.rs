@@ -1,6 +1,6 @@
 //! R30, R34: fields of the contract, on both rungs.
-use std::any::Any;
-
+use warp_runtime::PolicyError;
+use warp_runtime::__private::Declared;
 use warp_runtime::prelude::*;
 use warp_ui_tests::{concurrency, on_contract, on_handler};
 
@@ -68,11 +68,10 @@ fn customer() -> Customer {
 }
 
 fn main() {
-    let key = |declared, job: &dyn Any| {
-        concurrency(&declared)
-            .spec(job)
-            .map(|spec| spec.key().to_string())
-    };
+    fn key<J: 'static>(declared: Declared, job: &J) -> Result<String, PolicyError> {
+        let spec = concurrency(&declared).spec(job)?;
+        Ok(spec.key().to_string())
+    }
 
     let payment = Payment {
         customer: customer(),

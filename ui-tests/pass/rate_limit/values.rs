@@ -16,6 +16,16 @@ macro_rules! jobs {
     )*};
 }
 
+/// Both numbers from the item itself.
+#[rate_limit("api", count = Self::COUNT, per_seconds = Self::WINDOW)]
+#[derive(Serialize, Deserialize, Job)]
+struct Own;
+
+impl Own {
+    const COUNT: u32 = 2;
+    const WINDOW: u64 = 3;
+}
+
 jobs! {
     Default: count = 10, per_seconds = 60;
     Explicit: style = "fixed", mode = "wait", per_seconds = 1, count = 1;
@@ -68,6 +78,7 @@ fn main() {
         values::<Constants>(),
         (10_000, 3_600_000_000, Mode::Skip, Style::Sliding)
     );
+    assert_eq!(values::<Own>(), (2, 3_000_000, Mode::Skip, Style::Fixed));
     assert_eq!(
         values::<LongestConstant>(),
         (100_000, 604_800_000_000, Mode::Skip, Style::Fixed)

@@ -33,10 +33,33 @@ jobs! {
     };
 }
 
+/// `Self` is the item that carries the attribute, its place in an expression whatever it may be.
+#[semaphore("api", limit = Self::SLOTS + size_of::<Self>() as u32)]
+#[derive(Serialize, Deserialize, Job)]
+struct Own(u16);
+
+impl Own {
+    const SLOTS: u32 = 5;
+}
+
 struct Handler;
 
 impl Handler {
     const SLOTS: u32 = 8;
+}
+
+/// Of one type too, although the block has parameters.
+#[semaphore("api", limit = { <Self>::SLOTS })]
+impl<J: Job> JobHandler<J> for Wrapper<u8> {
+    async fn handle(&self, _job: J, _ctx: &JobContext) -> JobResult {
+        Ok(())
+    }
+}
+
+struct Wrapper<T>(T);
+
+impl Wrapper<u8> {
+    const SLOTS: u32 = 11;
 }
 
 #[semaphore("api", limit = Handler::SLOTS)]
@@ -63,6 +86,10 @@ fn main() {
     assert_eq!(values::<Path>(), (3, Mode::Wait));
     assert_eq!(values::<Expression>(), (7, Mode::Wait));
     assert_eq!(values::<Block>(), (9, Mode::Wait));
+    assert_eq!(values::<Own>(), (7, Mode::Wait));
+    let _ = (Own(1).0, Wrapper(1_u8).0);
+    let wrapper = on_handler::<Own, Wrapper<u8>>("Wrapper<u8>", "J");
+    assert_eq!(concurrency(&wrapper).limit(), 11);
     assert_eq!(
         concurrency(&on_handler::<Default, Handler>("Handler", "Default")).limit(),
         8

@@ -2,7 +2,10 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::ToTokens;
-use syn::{Expr, ExprGroup, ExprLit, ExprParen, ExprPath, ExprUnary, Ident, Lit, LitInt, UnOp};
+use syn::punctuated::Punctuated;
+use syn::{
+    Expr, ExprGroup, ExprLit, ExprParen, ExprPath, ExprUnary, Ident, Lit, LitInt, Token, UnOp,
+};
 
 use super::nearest;
 use crate::diag::{self, Errors};
@@ -132,6 +135,14 @@ pub(super) fn ident(value: &Expr) -> Option<&Ident> {
         Expr::Path(ExprPath {
             qself: None, path, ..
         }) => path.get_ident(),
+        _ => None,
+    }
+}
+
+/// The parts of `name(arguments)`.
+pub(super) fn call(value: &Expr) -> Option<(&Ident, &Punctuated<Expr, Token![,]>)> {
+    match bare(value) {
+        Expr::Call(call) => Some((ident(&call.func)?, &call.args)),
         _ => None,
     }
 }

@@ -111,6 +111,13 @@ pub(crate) fn needs_value(name: &str) -> String {
     )
 }
 
+pub(crate) fn value_after_equals(name: &str, value: &str) -> String {
+    with_help(
+        format!("the value of `{name}` comes after an equals sign"),
+        format!("write `{name} = {value}`"),
+    )
+}
+
 pub(crate) fn unexpected(attribute: &str, example: &str) -> String {
     with_help(
         format!("`#[{attribute}]` does not take this argument"),
@@ -121,6 +128,13 @@ pub(crate) fn unexpected(attribute: &str, example: &str) -> String {
 pub(crate) fn unexpected_form(attribute: &str, example: &str) -> String {
     with_help(
         format!("`#[{attribute}]` takes its arguments in parentheses"),
+        format!("write `{example}`"),
+    )
+}
+
+pub(crate) fn unreadable(attribute: &str, reason: impl Display, example: &str) -> String {
+    with_help(
+        format!("`#[{attribute}]` cannot be read from here on: {reason}"),
         format!("write `{example}`"),
     )
 }
@@ -166,6 +180,15 @@ pub(crate) fn wrong_type(name: &str, expected: &str, example: &str) -> String {
     with_help(
         format!("`{name}` must be {expected}"),
         format!("write `{name} = {example}`"),
+    )
+}
+
+pub(crate) fn constant_of_generics(kind: Kind, name: &str, parameter: &str) -> String {
+    with_help(
+        format!(
+            "`{name}` of `#[{kind}]` cannot depend on `{parameter}`: one policy stands for every type of this block"
+        ),
+        format!("write a number or a constant, as in `{name} = 5`"),
     )
 }
 

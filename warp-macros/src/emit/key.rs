@@ -8,8 +8,7 @@ use crate::policy::Key;
 
 /// A `KeyDeclaration`. A template becomes a function that reads the fields of `contract`.
 pub(super) fn declaration(key: &Key, contract: &TokenStream, runtime: &TokenStream) -> TokenStream {
-    let field_count = key.template.field_count();
-    if field_count == 0 {
+    if !key.template.has_fields() {
         let text = key.template.fixed_text();
         return quote!(#runtime::__private::KeyDeclaration::Fixed(#text));
     }
@@ -22,16 +21,23 @@ pub(super) fn declaration(key: &Key, contract: &TokenStream, runtime: &TokenStre
     );
     let parts = key.template.segments().iter().map(|segment| match segment {
         Segment::Text(text) => quote!(#writer.text(#text);),
-        Segment::Field(path) => {
+        Segment::Field { path, is_hashed } => {
             let path = path.iter().map(|name| member(name, span));
-            quote_spanned!(span=> #writer.field(&#job.#(#path).*);)
+            let field = if *is_hashed {
+                quote!(hashed_field)
+            } else {
+                quote!(field)
+            };
+            quote_spanned!(span=> #writer.#field(&#job.#(#path).*);)
         }
     });
     let text = &key.text;
+    let (escapes, has_hashes) = (key.template.escapes(), key.template.has_hashes());
     quote! {
         #runtime::__private::KeyDeclaration::Template {
             text: #text,
-            field_count: #field_count,
+            escapes: #escapes,
+            has_hashes: #has_hashes,
             render: |#job, #writer| {
                 let #job = #job.downcast_ref::<#contract>()?;
                 #(#parts)*

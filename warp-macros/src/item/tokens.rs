@@ -34,25 +34,47 @@ fn with_content(group: &Group, content: TokenStream) -> TokenTree {
     replaced.into()
 }
 
-pub(super) fn replace_self(tokens: TokenStream, self_type: &TokenStream) -> TokenStream {
-    tokens
-        .into_iter()
-        .map(|token| match token {
-            TokenTree::Ident(ident) if ident == "Self" => self_type.clone(),
-            TokenTree::Group(group) => {
-                with_content(&group, replace_self(group.stream(), self_type)).into()
-            }
-            other => other.into(),
-        })
-        .collect()
+/// Puts something else where `Self` stands.
+pub(crate) fn replace_self(
+    tokens: TokenStream,
+    replacement: &dyn Fn(&Ident) -> TokenStream,
+) -> TokenStream {
+    let replaced = |token| match token {
+        TokenTree::Ident(ident) if ident == "Self" => replacement(&ident),
+        TokenTree::Group(group) => {
+            with_content(&group, replace_self(group.stream(), replacement)).into()
+        }
+        other => other.into(),
+    };
+    tokens.into_iter().map(replaced).collect()
 }
 
-pub(super) fn mentions(tokens: TokenStream, names: &[&Ident]) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => names.contains(&&ident),
-        TokenTree::Group(group) => mentions(group.stream(), names),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
+/// The first of `names` in `tokens`. What follows a `::` or a `.` is somebody else's.
+pub(crate) fn mention(tokens: TokenStream, names: &[&Ident]) -> Option<Ident> {
+    let (mut colons, mut dots) = (0, 0);
+    for token in tokens {
+        match token {
+            TokenTree::Punct(sign) => {
+                colons = if sign.as_char() == ':' { colons + 1 } else { 0 };
+                dots = if sign.as_char() == '.' { dots + 1 } else { 0 };
+                continue;
+            }
+            TokenTree::Ident(ident) => {
+                let is_member = colons > 1 || dots == 1;
+                if !is_member && names.contains(&&ident) {
+                    return Some(ident);
+                }
+            }
+            TokenTree::Group(group) => {
+                if let Some(found) = mention(group.stream(), names) {
+                    return Some(found);
+                }
+            }
+            TokenTree::Literal(_) => {}
+        }
+        (colons, dots) = (0, 0);
+    }
+    None
 }
 
 /// A type as a person would write it: `Mailer<S, 4>`, where tokens print as `Mailer < S , 4 >`.
@@ -103,6 +125,30 @@ mod tests {
         ] {
             let tokens = source.parse().expect("a type");
             assert_eq!(written(tokens), source);
+        }
+    }
+
+    /// R16: a name is found where it means what it says, not as a part of another's.
+    #[test]
+    fn members_of_others_are_no_mention() {
+        let name = Ident::new("N", Span::call_site());
+        let is_mentioned = |source: &str| {
+            let tokens = source.parse().expect("tokens");
+            mention(tokens, &[&name]).is_some()
+        };
+        for own in [
+            "N",
+            "2 * N",
+            "f(N)",
+            "A { n: N }",
+            "0..N",
+            "N::MAX",
+            "<N>::A",
+        ] {
+            assert!(is_mentioned(own), "{own}");
+        }
+        for another in ["M", "limits::N", "::N", "limits.N", "f(a::N)", "\"N\""] {
+            assert!(!is_mentioned(another), "{another}");
         }
     }
 }

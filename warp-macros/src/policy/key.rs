@@ -31,7 +31,7 @@ impl Key {
             .segments()
             .iter()
             .filter_map(|segment| match segment {
-                Segment::Field(path) => Some(path.as_slice()),
+                Segment::Field { path, .. } => Some(path.as_slice()),
                 Segment::Text(_) => None,
             })
     }
@@ -43,7 +43,7 @@ fn checked(template: Template) -> Result<Template, PolicyError> {
         .segments()
         .iter()
         .find_map(|segment| match segment {
-            Segment::Field(path) if !path.iter().all(|name| is_member(name)) => {
+            Segment::Field { path, .. } if !path.iter().all(|name| is_member(name)) => {
                 Some(path.join("."))
             }
             _ => None,

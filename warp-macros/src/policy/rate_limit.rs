@@ -39,6 +39,15 @@ pub(crate) enum Window {
     Seconds(Constant),
 }
 
+impl Window {
+    pub(super) fn constant(&self) -> Option<&Constant> {
+        match self {
+            Self::Seconds(constant) => Some(constant),
+            Self::Micros(_) => None,
+        }
+    }
+}
+
 impl RateLimit {
     pub(super) fn parse(mut args: Args, errors: &mut Errors) -> Option<Self> {
         let count = args.take(COUNT);

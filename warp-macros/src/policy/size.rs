@@ -45,6 +45,13 @@ impl Assertion {
 }
 
 impl Size {
+    pub(super) fn constant(&self) -> Option<&Constant> {
+        match self {
+            Self::Constant(constant) => Some(constant),
+            Self::Literal(_) => None,
+        }
+    }
+
     /// Reads the argument `name`; `None` after an error.
     pub(super) fn parse<T: Into<u64>>(
         name: &'static str,
@@ -68,10 +75,10 @@ impl Size {
                 assertions,
             })),
             Integer::Other => {
-                errors.push(
-                    value,
-                    diag::wrong_type(name, "an integer", &example.to_string()),
-                );
+                // `"10"` was meant to be 10.
+                let quoted = args::string(value).and_then(|text| text.value.parse::<u32>().ok());
+                let example = quoted.map_or_else(|| example.to_string(), |meant| meant.to_string());
+                errors.push(value, diag::wrong_type(name, "an integer", &example));
                 None
             }
         }

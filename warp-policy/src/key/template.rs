@@ -18,25 +18,31 @@ pub struct Template {
 pub enum Segment {
     /// Text, with `{{` and `}}` already turned into braces.
     Text(String),
-    /// A field path: `["customer", "id"]` for `{customer.id}`, `["0"]` for `{0}`.
-    Field(Vec<String>),
+    /// A placeholder.
+    Field {
+        /// `["customer", "id"]` for `{customer.id}`, `["0"]` for `{0}`.
+        path: Vec<String>,
+        /// Whether its value is hashed: `{email|hash}`.
+        is_hashed: bool,
+    },
 }
 
 impl Template {
     /// Parses and checks a key text (R17, R30).
     ///
     /// # Errors
-    /// [`PolicyError::KeyUnbalancedBrace`], [`PolicyError::KeyInvalidField`], and those of [`Key::new`](super::Key::new) for the
-    /// fixed parts.
+    /// [`PolicyError::KeyUnbalancedBrace`], [`PolicyError::KeyInvalidField`], [`PolicyError::KeyUnknownFilter`],
+    /// [`PolicyError::KeyFieldsTouch`], and those of [`Key::new`](super::Key::new) for the fixed parts.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
         let template = Self {
             segments: split(text)?,
         };
+        template.separators()?;
         let fixed = template.fixed_text();
-        if template.field_count() == 0 {
-            check_text(&fixed)?;
-        } else {
+        if template.has_fields() {
             check_length_and_characters(&fixed)?;
+        } else {
+            check_text(&fixed)?;
         }
         check_not_email(&fixed)?;
         Ok(template)
@@ -47,12 +53,61 @@ impl Template {
         &self.segments
     }
 
-    /// How many placeholders there are. From two on, their values are escaped (R34).
-    pub fn field_count(&self) -> usize {
-        self.segments
-            .iter()
-            .filter(|segment| matches!(segment, Segment::Field(_)))
-            .count()
+    /// Whether the key is different from job to job.
+    pub fn has_fields(&self) -> bool {
+        self.fields().next().is_some()
+    }
+
+    /// Whether there is a `{field|hash}`.
+    pub fn has_hashes(&self) -> bool {
+        self.fields().any(|(_, is_hashed)| is_hashed)
+    }
+
+    /// The characters that are escaped in the values of its fields: none where it has one field; else `%`, `:`, and what separates the
+    /// fields (R34).
+    pub fn escapes(&self) -> String {
+        if self.fields().count() < 2 {
+            return String::new();
+        }
+        let mut escapes = vec!['%', ':'];
+        escapes.extend(self.separators().unwrap_or_default());
+        escapes.sort_unstable();
+        escapes.dedup();
+        escapes.into_iter().collect()
+    }
+
+    /// For any two fields that follow each other the sign by which a reader knows where the first one ends. Values are escaped in
+    /// letters, digits and `%`, hence none of these is such a sign.
+    fn separators(&self) -> Result<Vec<char>, PolicyError> {
+        let mut separators = Vec::new();
+        // The last field, and the text behind it.
+        let mut before: Option<(&[String], &str)> = None;
+        for segment in &self.segments {
+            match (segment, before) {
+                (Segment::Text(text), Some((path, _))) => before = Some((path, text)),
+                (Segment::Text(_), None) => {}
+                (Segment::Field { path, .. }, before_it) => {
+                    if let Some((first, text)) = before_it {
+                        let sign = text
+                            .chars()
+                            .find(|sign| !sign.is_alphanumeric() && *sign != '%');
+                        separators.push(sign.ok_or_else(|| PolicyError::KeyFieldsTouch {
+                            first: first.join("."),
+                            second: path.join("."),
+                        })?);
+                    }
+                    before = Some((path, ""));
+                }
+            }
+        }
+        Ok(separators)
+    }
+
+    fn fields(&self) -> impl Iterator<Item = (&[String], bool)> {
+        self.segments.iter().filter_map(|segment| match segment {
+            Segment::Field { path, is_hashed } => Some((path.as_slice(), *is_hashed)),
+            Segment::Text(_) => None,
+        })
     }
 
     /// The text without its placeholders; the whole key where there are none.
@@ -61,7 +116,7 @@ impl Template {
             .iter()
             .filter_map(|segment| match segment {
                 Segment::Text(text) => Some(text.as_str()),
-                Segment::Field(_) => None,
+                Segment::Field { .. } => None,
             })
             .collect()
     }
@@ -88,7 +143,7 @@ fn split(text: &str) -> Result<Vec<Segment>, PolicyError> {
         if !fixed.is_empty() {
             segments.push(Segment::Text(std::mem::take(&mut fixed)));
         }
-        segments.push(Segment::Field(field_path(placeholder)?));
+        segments.push(field(placeholder)?);
         rest = after;
     }
     fixed.push_str(rest);
@@ -98,17 +153,25 @@ fn split(text: &str) -> Result<Vec<Segment>, PolicyError> {
     Ok(segments)
 }
 
-fn field_path(placeholder: &str) -> Result<Vec<String>, PolicyError> {
-    let path: Vec<String> = placeholder
-        .split('.')
-        .map(|name| name.trim().to_owned())
-        .collect();
-    if path.iter().all(|name| is_field_name(name)) {
-        Ok(path)
-    } else {
-        Err(PolicyError::KeyInvalidField {
+fn field(placeholder: &str) -> Result<Segment, PolicyError> {
+    let (path, filter) = match placeholder.split_once('|') {
+        Some((path, filter)) => (path, Some(filter.trim())),
+        None => (placeholder, None),
+    };
+    let path: Vec<String> = path.split('.').map(|name| name.trim().to_owned()).collect();
+    if !path.iter().all(|name| is_field_name(name)) {
+        return Err(PolicyError::KeyInvalidField {
             placeholder: placeholder.to_owned(),
-        })
+        });
+    }
+    match filter {
+        None | Some("hash") => Ok(Segment::Field {
+            path,
+            is_hashed: filter.is_some(),
+        }),
+        Some(filter) => Err(PolicyError::KeyUnknownFilter {
+            filter: filter.to_owned(),
+        }),
     }
 }
 
@@ -132,7 +195,10 @@ mod tests {
     }
 
     fn field(path: &[&str]) -> Segment {
-        Segment::Field(path.iter().map(|&name| name.into()).collect())
+        Segment::Field {
+            path: path.iter().map(|&name| name.into()).collect(),
+            is_hashed: false,
+        }
     }
 
     /// R30: fields, nested fields and doubled braces.
@@ -152,7 +218,51 @@ mod tests {
                 text("}")
             ]
         );
-        assert_eq!(Template::parse("{0}-{_x1}")?.field_count(), 2);
+        assert_eq!(
+            Template::parse("{0}-{_x1}")?.segments(),
+            [field(&["0"]), text("-"), field(&["_x1"])]
+        );
+        Ok(())
+    }
+
+    /// R30: a hashed field; the filter has one spelling.
+    #[test]
+    fn a_filter_is_part_of_its_placeholder() -> Result<(), PolicyError> {
+        let template = Template::parse("mail:{ customer.email | hash }")?;
+        assert!(template.has_hashes());
+        let Some(Segment::Field { path, is_hashed }) = template.segments().last() else {
+            unreachable!("a field comes last");
+        };
+        assert_eq!(
+            (path.join("."), *is_hashed),
+            ("customer.email".into(), true)
+        );
+        assert!(!Template::parse("mail:{hash}")?.has_hashes());
+        for filter in ["", "Hash", "hash|hash", "sha256"] {
+            let error = PolicyError::KeyUnknownFilter {
+                filter: filter.into(),
+            };
+            assert_eq!(Template::parse(&format!("{{a|{filter}}}")), Err(error));
+        }
+        Ok(())
+    }
+
+    /// R34: what separates two fields is escaped in their values, and there is something.
+    #[test]
+    fn fields_are_separated() -> Result<(), PolicyError> {
+        let escapes = |text| Template::parse(text).map(|template| template.escapes());
+        assert_eq!(escapes("k")?, "");
+        assert_eq!(escapes("k:{a}/x")?, "");
+        assert_eq!(escapes("{a}:{b}")?, "%:");
+        assert_eq!(escapes("{a}/x{b}%20-{c}:{d}")?, "%-/:");
+        assert_eq!(escapes("k/{a}{{{b}")?, "%:{");
+        for text in ["{a}{b}", "k:{a}x{b}", "{a}%2F{b}", "{x}:{a}{b|hash}"] {
+            let touch = matches!(
+                Template::parse(text),
+                Err(PolicyError::KeyFieldsTouch { .. })
+            );
+            assert!(touch, "{text}");
+        }
         Ok(())
     }
 
@@ -167,7 +277,7 @@ mod tests {
             Template::parse("a}b"),
             Err(PolicyError::KeyUnbalancedBrace { brace: '}' })
         );
-        for placeholder in ["", "a b", "a..b", "1a", "a-b", "a|hash"] {
+        for placeholder in ["", "a b", "a..b", "1a", "a-b", "|hash"] {
             let error = PolicyError::KeyInvalidField {
                 placeholder: placeholder.into(),
             };

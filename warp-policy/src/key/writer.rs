@@ -5,24 +5,36 @@ use std::fmt::{self, Display, Write};
 use super::Key;
 use crate::error::PolicyError;
 
-/// Collects the parts of one rendered key. Generated code feeds it in the order of the template.
-#[derive(Debug)]
-pub struct KeyWriter {
-    template: &'static str,
-    text: String,
-    escapes: bool,
-    failed: bool,
+/// Renders `{field|hash}`: one value gives one text, in every process that has the same secret (R30).
+pub trait FieldHash {
+    /// What stands in the key for `value`: no part of it can be read back.
+    fn hash(&self, value: &str) -> String;
 }
 
-impl KeyWriter {
-    /// A writer for `template`, which has `field_count` placeholders. From two on, `:` and `%` inside their values are escaped, so
-    /// that different values never give one key (R34).
-    pub fn new(template: &'static str, field_count: usize) -> Self {
+/// Collects the parts of one rendered key. Generated code feeds it in the order of the template.
+pub struct KeyWriter<'a> {
+    template: &'static str,
+    text: String,
+    escapes: &'static str,
+    hash: Option<&'a dyn FieldHash>,
+    /// The first thing that went wrong.
+    error: Option<PolicyError>,
+}
+
+impl<'a> KeyWriter<'a> {
+    /// A writer for `template`, which escapes these characters inside values, so that different values never give one key (R34), and
+    /// hashes with `hash`.
+    pub(crate) fn new(
+        template: &'static str,
+        escapes: &'static str,
+        hash: Option<&'a dyn FieldHash>,
+    ) -> Self {
         Self {
             template,
             text: String::new(),
-            escapes: field_count > 1,
-            failed: false,
+            escapes,
+            hash,
+            error: None,
         }
     }
 
@@ -33,47 +45,69 @@ impl KeyWriter {
 
     /// Adds the value of a field, as its `Display` writes it.
     pub fn field(&mut self, value: &dyn Display) {
-        let escapes = self.escapes;
-        self.failed |= write!(
-            Escaped {
-                text: &mut self.text,
-                escapes
-            },
-            "{value}"
-        )
-        .is_err();
+        let mut escaped = Escaped {
+            text: &mut self.text,
+            escapes: self.escapes,
+        };
+        if write!(escaped, "{value}").is_err() {
+            self.fail(|template| PolicyError::KeyFieldFailed { template });
+        }
+    }
+
+    /// Adds the hash of a field's value.
+    pub fn hashed_field(&mut self, value: &dyn Display) {
+        let Some(hash) = self.hash else {
+            self.fail(|template| PolicyError::KeySecretMissing { template });
+            return;
+        };
+        let mut text = String::new();
+        match write!(text, "{value}") {
+            Ok(()) => self.field(&hash.hash(&text)),
+            Err(_) => self.fail(|template| PolicyError::KeyFieldFailed { template }),
+        }
     }
 
     /// The key.
     ///
     /// # Errors
-    /// [`PolicyError::KeyFieldFailed`] where a field's `Display` returned an error, and those of [`Key::rendered`] (R32).
-    pub fn finish(self) -> Result<Key, PolicyError> {
-        if self.failed {
-            return Err(PolicyError::KeyFieldFailed {
-                template: self.template.to_owned(),
-            });
+    /// [`PolicyError::KeyFieldFailed`] where a field's `Display` returned an error, [`PolicyError::KeySecretMissing`], and those of
+    /// [`Key::rendered`] (R32).
+    pub(crate) fn finish(self) -> Result<Key, PolicyError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Key::rendered(self.text),
         }
-        Key::rendered(self.text)
+    }
+
+    fn fail(&mut self, error: impl FnOnce(String) -> PolicyError) {
+        let template = self.template;
+        self.error.get_or_insert_with(|| error(template.to_owned()));
+    }
+}
+
+impl fmt::Debug for KeyWriter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyWriter")
+            .field("template", &self.template)
+            .finish_non_exhaustive()
     }
 }
 
 struct Escaped<'a> {
     text: &'a mut String,
-    escapes: bool,
+    escapes: &'static str,
 }
 
 impl Write for Escaped<'_> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
-        if !self.escapes {
-            self.text.push_str(part);
-            return Ok(());
-        }
         for character in part.chars() {
-            match character {
-                ':' => self.text.push_str("%3A"),
-                '%' => self.text.push_str("%25"),
-                other => self.text.push(other),
+            if self.escapes.contains(character) {
+                let mut bytes = [0; 4];
+                for byte in character.encode_utf8(&mut bytes).bytes() {
+                    write!(self.text, "%{byte:02X}")?;
+                }
+            } else {
+                self.text.push(character);
             }
         }
         Ok(())
@@ -82,44 +116,75 @@ impl Write for Escaped<'_> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
+    use super::super::{Segment, Template};
     use super::*;
 
-    fn pair(left: &str, right: &str) -> String {
-        let mut writer = KeyWriter::new("{a}:{b}", 2);
-        writer.field(&left);
-        writer.text(":");
-        writer.field(&right);
+    /// The key of `template` with these values for its fields, whatever they are called.
+    fn render(template: &'static str, values: &[&str]) -> String {
+        let parsed = Template::parse(template).expect("a template");
+        let mut writer = KeyWriter::new(template, parsed.escapes().leak(), None);
+        let mut values = values.iter();
+        for segment in parsed.segments() {
+            match segment {
+                Segment::Text(text) => writer.text(text),
+                Segment::Field { .. } => writer.field(values.next().expect("a value")),
+            }
+        }
         writer.text
     }
 
-    proptest! {
-        /// R34: different values of two fields never give one key.
-        #[test]
-        fn two_fields_never_collide(a in "[a:%0-9]{0,6}", b in "[a:%0-9]{0,6}", c in "[a:%0-9]{0,6}", d in "[a:%0-9]{0,6}") {
-            prop_assert_eq!(pair(&a, &b) == pair(&c, &d), (a, b) == (c, d));
+    /// R34: different values never give one key, whatever separates the fields: all values of up to two signs.
+    #[test]
+    fn fields_never_collide() {
+        for (template, sign) in [
+            ("{a}:{b}:{c}", ":"),
+            ("k/{a}/{b}/{c}", "/"),
+            ("{a}-{b}x-{c}-", "-"),
+            ("{a}:/{b}/:{c}", "/"),
+            ("{a}%2F:{b}·{c}", "·"),
+        ] {
+            let signs = ["", sign, ":", "%", "x"];
+            let pairs = signs
+                .iter()
+                .flat_map(|one| signs.map(|other| format!("{one}{other}")));
+            let values: BTreeSet<String> = pairs.collect();
+            let mut keys = BTreeSet::new();
+            for a in &values {
+                for b in &values {
+                    for c in &values {
+                        let key = render(template, &[a, b, c]);
+                        assert!(keys.insert(key), "{template}: {a} {b} {c}");
+                    }
+                }
+            }
         }
+    }
+
+    /// R34: values that move a separator about.
+    #[test]
+    fn a_separator_inside_a_value_is_escaped() {
+        assert_eq!(render("{a}-{b}", &["x-y", "z"]), "x%2Dy-z");
+        assert_eq!(render("{a}-{b}", &["x", "y-z:%"]), "x-y%2Dz%3A%25");
+        assert_eq!(render("{a}·{b}", &["·", "b"]), "%C2%B7·b");
     }
 
     /// R34: a template with one field is not escaped.
     #[test]
     fn one_field_is_rendered_as_it_displays() {
-        let mut writer = KeyWriter::new("k:{a}", 1);
-        writer.text("k:");
-        writer.field(&"x:y%");
-        assert_eq!(writer.finish().map(String::from), Ok("k:x:y%".to_owned()));
+        assert_eq!(render("k:{a}", &["x:y%"]), "k:x:y%");
     }
 
     /// R32: a key that came out too long or with control characters is an error, never cut.
     #[test]
     fn an_overlong_key_is_refused() {
-        let mut writer = KeyWriter::new("{a}", 1);
+        let mut writer = KeyWriter::new("{a}", "", None);
         writer.field(&"x".repeat(201));
         assert_eq!(writer.finish(), Err(PolicyError::KeyTooLong { bytes: 201 }));
     }
 
-    /// R32: user code that fails is an error of that job.
+    /// R32: user code that fails is an error of that job, hashed or not.
     #[test]
     fn a_field_that_cannot_display_itself_is_an_error() {
         struct Broken;
@@ -128,12 +193,41 @@ mod tests {
                 Err(fmt::Error)
             }
         }
-        let mut writer = KeyWriter::new("{a}", 1);
+        let failed = PolicyError::KeyFieldFailed {
+            template: "{a}".into(),
+        };
+        let mut writer = KeyWriter::new("{a}", "", None);
         writer.field(&Broken);
+        assert_eq!(writer.finish(), Err(failed.clone()));
+        let mut writer = KeyWriter::new("{a}", "", Some(&Length));
+        writer.hashed_field(&Broken);
+        assert_eq!(writer.finish(), Err(failed));
+    }
+
+    /// A hash that shows that it was asked.
+    struct Length;
+
+    impl FieldHash for Length {
+        fn hash(&self, value: &str) -> String {
+            format!("#{}", value.len())
+        }
+    }
+
+    /// R30: only what stands for the value reaches the key; without a secret there is none.
+    #[test]
+    fn a_hashed_field_is_replaced() {
+        let mut writer = KeyWriter::new("mail:{a|hash}", "", Some(&Length));
+        writer.text("mail:");
+        writer.hashed_field(&"ann@example.org");
+        assert_eq!(writer.finish().map(String::from), Ok("mail:#15".to_owned()));
+
+        let mut writer = KeyWriter::new("mail:{a|hash}", "", None);
+        writer.text("mail:");
+        writer.hashed_field(&"ann@example.org");
         assert_eq!(
             writer.finish(),
-            Err(PolicyError::KeyFieldFailed {
-                template: "{a}".into()
+            Err(PolicyError::KeySecretMissing {
+                template: "mail:{a|hash}".into()
             })
         );
     }

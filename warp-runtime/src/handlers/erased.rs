@@ -7,8 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use warp_policy::declaration::{
-    ConcurrencyDeclaration, Declared, KeyDeclaration, RateLimitDeclaration,
+    ConcurrencyDeclaration, Declared, KeyDeclaration, RateLimitDeclaration, Subject,
 };
+use warp_policy::key::FieldHash;
 use warp_policy::precedence::resolve;
 use warp_storage::model::{Resolution, Unresolved};
 
@@ -16,11 +17,12 @@ use super::attempt::{Outcome, attempt, panic_text};
 use crate::contract::Job;
 use crate::handler::{JobHandler, declared};
 use crate::job_context::JobContext;
+use crate::key_secret::KeySecret;
 
 /// A handler without its types.
 pub(crate) trait Erased: Send + Sync {
     /// Which policies a job follows (R20).
-    fn resolve(&self, job: &Unresolved) -> Resolution;
+    fn resolve(&self, job: &Unresolved, secret: Option<&KeySecret>) -> Resolution;
 
     /// Runs one attempt. The future never panics.
     fn run(
@@ -45,7 +47,7 @@ impl<J, H> Handler<J, H> {
 }
 
 impl<J: Job, H: JobHandler<J>> Erased for Handler<J, H> {
-    fn resolve(&self, job: &Unresolved) -> Resolution {
+    fn resolve(&self, job: &Unresolved, secret: Option<&KeySecret>) -> Resolution {
         let (on_handler, on_contract) = (declared::<J, H>(), J::__WARP_DECLARED);
         // The user's `Deserialize` and `Display` run here; a panic of theirs fails this job only (R32).
         let resolved = catch_unwind(AssertUnwindSafe(|| {
@@ -55,7 +57,8 @@ impl<J: Job, H: JobHandler<J>> Erased for Handler<J, H> {
             } else {
                 Box::new(())
             };
-            resolve(&job.explicit, &on_handler, &on_contract, &*contract)
+            let subject = Subject::new(&*contract, secret.map(|secret| secret as &dyn FieldHash));
+            resolve(&job.explicit, &on_handler, &on_contract, subject)
                 .map_err(|error| error.to_string())
         }));
         match resolved {

@@ -1,5 +1,6 @@
 //! Declarations that give one key different sizes (R33).
 
+use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -34,17 +35,20 @@ impl fmt::Display for Conflict {
 impl Registry {
     /// Declarations that give one key different sizes (R33). A handler that replaces its own contract's policy is none.
     pub fn conflicts(&self) -> Vec<Conflict> {
+        // A program of thousands of declarations has few for one key.
+        let mut by_key: HashMap<&str, Vec<Registration>> = HashMap::new();
         let mut conflicts = Vec::new();
-        for (index, &second) in self.registrations().iter().enumerate() {
-            for &first in &self.registrations()[..index] {
+        for &second in self.registrations() {
+            let same_key = by_key.entry(second.policy.key().text()).or_default();
+            for &first in &*same_key {
                 let differ = first.policy.differs_in_size(&second.policy);
-                if differ
-                    && !replaces(&first.item, &second.item)
-                    && !replaces(&second.item, &first.item)
-                {
+                let is_replaced =
+                    replaces(&first.item, &second.item) || replaces(&second.item, &first.item);
+                if differ && !is_replaced {
                     conflicts.push(Conflict { first, second });
                 }
             }
+            same_key.push(second);
         }
         conflicts
     }
@@ -66,7 +70,8 @@ fn replaces(handler: &Item, contract: &Item) -> bool {
 }
 
 impl Policy {
-    fn size(&self) -> String {
+    /// The size in words.
+    pub(super) fn size(&self) -> String {
         match self {
             Self::Concurrency(policy) => format!("{} slots", policy.limit()),
             Self::RateLimit(policy) => {
@@ -76,17 +81,15 @@ impl Policy {
         }
     }
 
+    /// Whether two policies for one key and of one family differ in size.
     fn differs_in_size(&self, other: &Self) -> bool {
-        let is_one_key = self.key().text() == other.key().text();
         match (self, other) {
-            (Self::Concurrency(one), Self::Concurrency(other)) => {
-                is_one_key && one.limit() != other.limit()
-            }
+            (Self::Concurrency(one), Self::Concurrency(other)) => one.limit() != other.limit(),
             (Self::RateLimit(one), Self::RateLimit(other)) => {
                 let size = |policy: &RateLimitDeclaration| {
                     (policy.count(), policy.window_micros(), policy.style())
                 };
-                is_one_key && size(one) != size(other)
+                size(one) != size(other)
             }
             _ => false,
         }
@@ -95,16 +98,48 @@ impl Policy {
 
 #[cfg(test)]
 mod tests {
-    use super::super::program::tests::{Contract, FIVE, Other, THREE, on_contract};
+    use super::super::program::tests::{FIVE, Other, Small, THREE, on_contract};
+    use warp_policy::declaration::{ConcurrencyDeclaration, KeyDeclaration, Site};
+    use warp_policy::{Mode, Style};
+
     use super::*;
+
+    /// R31, R33: other keys are no conflict, nor is another family's key of the same name.
+    #[test]
+    fn only_one_key_of_one_family_is_compared() {
+        static ANOTHER: ConcurrencyDeclaration =
+            ConcurrencyDeclaration::new(KeyDeclaration::Fixed("another"), 7, Mode::Wait, SITE);
+        static RATE: RateLimitDeclaration = RateLimitDeclaration::new(
+            KeyDeclaration::Fixed("api"),
+            7,
+            1,
+            Mode::Wait,
+            Style::Fixed,
+            SITE,
+        );
+        const SITE: Site = Site {
+            file: "c.rs",
+            line: 3,
+        };
+        let rate = Registration {
+            item: Item::contract::<Other>(),
+            policy: Policy::RateLimit(&RATE),
+        };
+        let registrations = [
+            on_contract::<Small>(&THREE),
+            on_contract::<Other>(&ANOTHER),
+            rate,
+        ];
+        assert!(Registry::new(registrations, []).conflicts().is_empty());
+    }
 
     /// R33: different sizes for one key are reported; a handler that replaces its own contract's policy is no conflict.
     #[test]
     fn conflicting_sizes_are_reported_whatever_the_order() {
-        let [first, second] = [on_contract::<Contract>(&THREE), on_contract::<Other>(&FIVE)];
+        let [first, second] = [on_contract::<Small>(&THREE), on_contract::<Other>(&FIVE)];
         for registry in [
-            Registry::new([first, second]),
-            Registry::new([second, first]),
+            Registry::new([first, second], []),
+            Registry::new([second, first], []),
         ] {
             let conflicts = registry.conflicts();
             assert_eq!(conflicts.len(), 1);
@@ -116,28 +151,28 @@ mod tests {
         }
         let item = Item::Handler {
             handler: "Mailer",
-            contract: "jobs::Contract",
+            contract: "jobs::Small",
         };
         let replacing = Registration {
             item,
             policy: Policy::Concurrency(&FIVE),
         };
         assert_eq!(
-            Registry::new([first, replacing]).conflicts().len(),
+            Registry::new([first, replacing], []).conflicts().len(),
             1,
             "a contract of another module"
         );
         let item = Item::Handler {
             handler: "Mailer",
-            contract: "tests::Contract",
+            contract: "tests::Small",
         };
         let replacing = Registration {
             item,
             policy: Policy::Concurrency(&FIVE),
         };
-        assert!(Registry::new([first, replacing]).conflicts().is_empty());
+        assert!(Registry::new([first, replacing], []).conflicts().is_empty());
         assert_eq!(
-            Registry::new([on_contract::<Other>(&THREE), replacing])
+            Registry::new([on_contract::<Other>(&THREE), replacing], [])
                 .conflicts()
                 .len(),
             1

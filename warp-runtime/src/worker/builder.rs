@@ -12,6 +12,7 @@ use crate::contract::Job;
 use crate::handler::JobHandler;
 use crate::handlers::Handlers;
 use crate::job_parameters::DEFAULT_QUEUE;
+use crate::key_secret::KeySecret;
 use crate::registry::{RegistryErrors, registry};
 use crate::retry::Retry;
 
@@ -48,6 +49,15 @@ pub enum BuildError {
         /// What was asked for.
         lease: Duration,
     },
+    /// Keys of its jobs hash fields, and it has no secret to do it with (R30).
+    #[error(
+        "a worker needs a secret for keys that hash fields; give it one with `.key_secret(…)`: {}",
+        keys.join(", ")
+    )]
+    NoKeySecret {
+        /// The keys as declared, with their places.
+        keys: Vec<String>,
+    },
     /// The declarations of the program cannot be relied on (R5, R7).
     #[error(transparent)]
     Registry(#[from] RegistryErrors),
@@ -72,6 +82,13 @@ impl WorkerBuilder {
     #[must_use]
     pub fn handler<J: Job, H: JobHandler<J>>(mut self, handler: H) -> Self {
         self.handlers.add::<J, H>(handler);
+        self
+    }
+
+    /// Hashes the `{field|hash}` of keys with this secret, the same for all workers of a store (R30).
+    #[must_use]
+    pub fn key_secret(mut self, secret: KeySecret) -> Self {
+        self.handlers.key_secret = Some(secret);
         self
     }
 
@@ -141,7 +158,11 @@ impl WorkerBuilder {
         if self.lease < MIN_LEASE {
             return Err(BuildError::LeaseTooShort { lease: self.lease });
         }
-        registry().verify(self.handlers.used())?;
+        registry().verify_used(self.handlers.used())?;
+        let keys = self.handlers.hashed_keys();
+        if self.handlers.key_secret.is_none() && !keys.is_empty() {
+            return Err(BuildError::NoKeySecret { keys });
+        }
         if self.queues.is_empty() {
             self.queues.insert(DEFAULT_QUEUE.into());
         }

@@ -65,6 +65,10 @@ impl Dispatcher {
         }: Worker,
     ) -> Result<Self, WorkerError> {
         let changes = storage.changes();
+        if let Some(secret) = &handlers.key_secret {
+            let agreed = storage.agree_on_key_secret(secret.fingerprint()).await;
+            agreed.map_err(WorkerError::Register)?;
+        }
         let worker = register(&storage, &handlers, &settings)
             .await
             .map_err(WorkerError::Register)?;

@@ -260,3 +260,17 @@ pub async fn a_dead_worker_is_not_waited_for(harness: &dyn Harness) -> Outcome {
     );
     Ok(())
 }
+
+/// R35: the first one counts, and again and again.
+pub async fn workers_agree_on_one_key_secret(harness: &dyn Harness) -> Outcome {
+    let store = harness.store();
+    for _ in 0..2 {
+        store.agree_on_key_secret("one".to_owned()).await?;
+        let other = store.agree_on_key_secret("other".to_owned()).await;
+        assert!(
+            matches!(other, Err(StoreError::OtherKeySecret)),
+            "{other:?}"
+        );
+    }
+    Ok(())
+}

@@ -19,6 +19,8 @@ const CLOCK_TOLERANCE_MICROS: u64 = 1_000_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
+    /// The fingerprint of the secret behind hashed fields of keys.
+    pub(super) key_secret: Option<String>,
     pub(super) jobs: BTreeMap<JobId, JobRow>,
     pub(super) ready: HashMap<Route, BTreeSet<Order>>,
     pub(super) scheduled: HashMap<Route, BTreeSet<(Timestamp, JobId)>>,

@@ -24,6 +24,10 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0002_cancelled.sql"),
         serves_from: 1,
     },
+    Migration {
+        sql: include_str!("migrations/0004_key_secret.sql"),
+        serves_from: 1,
+    },
 ];
 
 /// The number that stands before the schema's own in the lock that migrating programs take: "warp".

@@ -56,6 +56,7 @@ statements! {
     worker_share: "worker_share";
     cancel: "cancel";
     // Workers.
+    key_secret: "key_secret";
     register: "only_moment" "register";
     workers: "instant" "now_and_workers" "workers" "end";
     touch: "touch";

@@ -25,6 +25,10 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0002_cancelled.sql"),
         serves_from: 1,
     },
+    Migration {
+        sql: include_str!("migrations/0003_key_secret.sql"),
+        serves_from: 1,
+    },
 ];
 
 /// What a program knows of the schema: all steps, and in tests one that only a later version has.

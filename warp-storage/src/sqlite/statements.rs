@@ -40,6 +40,7 @@ statements! {
     CANCELLING: "cancelling";
     CANCEL: "cancel";
     // Workers.
+    KEY_SECRET: "key_secret";
     REGISTER: "register";
     WORKERS: "select" "workers";
     TOUCH: "touch";

@@ -118,6 +118,10 @@ impl Store for FlawedStore {
         self.memory.enqueue_in(connection, jobs).await
     }
 
+    async fn agree_on_key_secret(&self, fingerprint: String) -> Result<()> {
+        self.memory.agree_on_key_secret(fingerprint).await
+    }
+
     async fn register(&self, worker: NewWorker) -> Result<WorkerId> {
         self.memory.register(worker).await
     }

@@ -6,7 +6,7 @@ struct Payment;
 
 struct Payments<const N: u32>;
 
-#[semaphore("api", limit = N)]
+#[semaphore("api", limit = 2 * N)]
 impl<const N: u32> JobHandler<Payment> for Payments<N> {
     async fn handle(&self, _job: Payment, _ctx: &JobContext) -> JobResult {
         Ok(())

@@ -1,0 +1,10 @@
+//! R17, R30
+use warp_runtime::prelude::*;
+
+#[mutex("mail:{|hash}")]
+#[derive(Serialize, Deserialize, Job)]
+struct SendEmail {
+    to: String,
+}
+
+fn main() {}

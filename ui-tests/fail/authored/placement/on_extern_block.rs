@@ -1,0 +1,7 @@
+//! R10
+use warp_runtime::prelude::*;
+
+#[mutex("payment")]
+unsafe extern "C" {}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! R10
+use warp_runtime::prelude::*;
+
+#[mutex("payment")]
+macro_rules! payment {
+    () => {};
+}
+
+fn main() {
+    payment!();
+}

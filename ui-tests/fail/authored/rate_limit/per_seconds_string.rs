@@ -1,0 +1,8 @@
+//! R16
+use warp_runtime::prelude::*;
+
+#[rate_limit("api", count = 1, per_seconds = "60")]
+#[derive(Serialize, Deserialize, Job)]
+struct SendEmail;
+
+fn main() {}
