@@ -23,6 +23,10 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0002_cancelled.sql"),
         serves_from: 1,
     },
+    Migration {
+        sql: include_str!("migrations/0003_turn_without_keys.sql"),
+        serves_from: 1,
+    },
 ];
 
 /// The number that stands before the schema's own in the lock that migrating programs take: "warp".

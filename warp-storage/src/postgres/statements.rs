@@ -32,7 +32,9 @@ macro_rules! statements {
 }
 
 statements! {
-    // A turn, in its order.
+    // A turn without keys, and what one with keys begins with instead.
+    turn_without_keys: "turn_without_keys";
+    // A turn with keys, in its order.
     peek: "routes" "moment" "unbounded" "ready_or_due" "fetch" "peek" "agenda" "end";
     limiters_insert: "limiters_insert";
     opening_that_waits: "opening" "asked_by_worker" "locked_waiting" "moment" "ends" "row_waiting" "ends_end" "locks";
