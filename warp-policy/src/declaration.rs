@@ -260,6 +260,11 @@ impl Declared {
         rate_limits: [None; MAX_RATE_LIMITS],
     };
 
+    /// Whether the item has no policy.
+    pub fn is_empty(&self) -> bool {
+        self.concurrency.is_none() && self.rate_limits().next().is_none()
+    }
+
     /// The rate limits, in the order in which they stand on the item.
     pub fn rate_limits(&self) -> impl Iterator<Item = &'static RateLimitDeclaration> + use<> {
         self.rate_limits.into_iter().rev().flatten()

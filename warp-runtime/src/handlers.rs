@@ -71,4 +71,9 @@ impl Resolver for Handlers {
             None => Resolution::Fail(format!("this worker has no handler for `{}`", job.kind)),
         }
     }
+
+    fn declares_nothing(&self, kind: &str) -> bool {
+        self.find(kind)
+            .is_some_and(|handler| handler.declares_nothing())
+    }
 }

@@ -31,6 +31,7 @@ pub mod resolution;
 mod scene;
 pub mod several_keys;
 pub mod sweep;
+pub mod without_policies;
 pub mod workers;
 
 use warp_policy::Timestamp;
@@ -136,6 +137,8 @@ macro_rules! store_laws {
             fetch: foreign_kinds_cost_nothing, waiters_cost_other_work_nothing,
                 the_intake_of_a_full_key_leaves_other_kinds_their_share, policy_free_jobs_are_not_judged_by_any_key,
                 a_larger_fetch_keeps_the_order;
+            without_policies: every_end_of_a_turn_without_policies_is_written,
+                a_due_lane_takes_its_turn_among_jobs_without_policies, a_ready_job_with_a_policy_is_not_passed;
             cost: two_policies_that_bind_by_turns_cost_four_writes_a_job, a_backlog_of_one_rate_costs_four_writes_a_job;
             resolution: the_stamp_is_written_by_the_turn_that_judges, a_job_left_for_lack_of_room_is_not_stamped,
                 a_stamped_job_is_not_resolved_again, a_job_that_cannot_be_resolved_fails;

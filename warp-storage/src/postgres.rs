@@ -42,6 +42,7 @@ mod statistics;
 mod sweep;
 mod time;
 mod turn;
+mod without_keys;
 mod workers;
 mod writing;
 
@@ -60,6 +61,7 @@ use self::statements::Statements;
 use self::statistics::Counts;
 pub use self::statistics::Statistics;
 use self::time::Time;
+use self::without_keys::Kinds;
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::model::{
@@ -102,6 +104,7 @@ struct Inner {
     counts: Arc<Counts>,
     announcements: Announcements,
     notices: Notices,
+    kinds: Kinds,
     /// Keys that have a row, or had one.
     known_keys: Mutex<HashSet<KeyId>>,
     /// Jobs that failed because of their rows and were not reported yet; the next turn does.
@@ -247,7 +250,9 @@ impl Store for Postgres {
     }
 
     async fn register(&self, worker: NewWorker) -> Result<WorkerId, StoreError> {
+        let kinds = worker.kinds.clone();
         let id = self.inner.register(worker).await?;
+        self.inner.note_kinds(id, kinds);
         self.inner.announce_to_all();
         Ok(id)
     }
@@ -267,6 +272,7 @@ impl Store for Postgres {
 
     async fn deregister(&self, worker: WorkerId) -> Result<(), StoreError> {
         self.inner.deregister(worker).await?;
+        self.inner.forget_kinds(worker);
         self.inner.announce_to_all();
         Ok(())
     }

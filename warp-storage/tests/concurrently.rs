@@ -258,4 +258,8 @@ impl Resolver for Explicit {
             Err(error) => Resolution::Fail(error.to_string()),
         }
     }
+
+    fn declares_nothing(&self, _kind: &str) -> bool {
+        true
+    }
 }

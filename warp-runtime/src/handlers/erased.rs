@@ -24,6 +24,9 @@ pub(crate) trait Erased: Send + Sync {
     /// Which policies a job follows (R20).
     fn resolve(&self, job: &Unresolved, secret: Option<&KeySecret>) -> Resolution;
 
+    /// Whether neither the handler nor the contract declares a policy.
+    fn declares_nothing(&self) -> bool;
+
     /// Runs one attempt. The future never panics.
     fn run(
         &self,
@@ -69,6 +72,12 @@ impl<J: Job, H: JobHandler<J>> Erased for Handler<J, H> {
                 panic_text(panic)
             )),
         }
+    }
+
+    fn declares_nothing(&self) -> bool {
+        [declared::<J, H>(), J::__WARP_DECLARED]
+            .iter()
+            .all(Declared::is_empty)
     }
 
     fn run(

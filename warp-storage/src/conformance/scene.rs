@@ -325,6 +325,10 @@ impl Resolver for Explicit {
             Err(error) => Resolution::Fail(error.to_string()),
         }
     }
+
+    fn declares_nothing(&self, _kind: &str) -> bool {
+        true
+    }
 }
 
 /// The stamp of a job, which must have one.

@@ -84,6 +84,11 @@ pub struct Unresolved {
 pub trait Resolver: fmt::Debug + Send + Sync {
     /// The stamp of a job, or why it has to fail.
     fn resolve(&self, job: &Unresolved) -> Resolution;
+
+    /// Whether every job of this kind resolves to no policy unless one was given with it, so that a store need not ask (R47).
+    fn declares_nothing(&self, _kind: &str) -> bool {
+        false
+    }
 }
 
 /// What a resolver answers.

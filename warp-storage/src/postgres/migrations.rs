@@ -25,6 +25,10 @@ const MIGRATIONS: &[Migration] = &[
         serves_from: 1,
     },
     Migration {
+        sql: include_str!("migrations/0003_turn_without_keys.sql"),
+        serves_from: 1,
+    },
+    Migration {
         sql: include_str!("migrations/0004_key_secret.sql"),
         serves_from: 1,
     },

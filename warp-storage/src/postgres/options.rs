@@ -228,6 +228,7 @@ impl Unopened {
             counts: Arc::default(),
             options: self.options,
             announcements: crate::store::Announcements::default(),
+            kinds: std::sync::Mutex::default(),
             known_keys: std::sync::Mutex::default(),
             unreported: std::sync::Mutex::default(),
             cursors: tokio::sync::Mutex::default(),

@@ -32,7 +32,9 @@ macro_rules! statements {
 }
 
 statements! {
-    // A turn, in its order.
+    // A turn without keys, and what one with keys begins with instead.
+    turn_without_keys: "turn_without_keys";
+    // A turn with keys, in its order.
     peek: "routes" "moment" "unbounded" "ready_or_due" "fetch" "peek" "agenda" "end";
     limiters_insert: "limiters_insert";
     opening_that_waits: "opening" "asked_by_worker" "locked_waiting" "moment" "ends" "row_waiting" "ends_end" "locks";
@@ -94,7 +96,7 @@ mod tests {
     use sqlx::postgres::PgConnectOptions;
     use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 
-    use super::Statements;
+    use super::{Statements, in_schema};
     use crate::postgres::{Postgres, session::BEGIN};
 
     type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -135,7 +137,12 @@ mod tests {
                     .execute(&mut connection)
                     .await?;
             }
-            for (name, text) in Statements::of(&schema).all() {
+            let statements = Statements::of(&schema);
+            let of_function = statements_of_function(&schema);
+            let of_function = of_function
+                .iter()
+                .map(|text| ("turn_without_keys", text.as_str()));
+            for (name, text) in statements.all().into_iter().chain(of_function) {
                 if is_analysed && ALONE.contains(&name) {
                     continue;
                 }
@@ -160,6 +167,36 @@ mod tests {
             "the test sees what it looks for"
         );
         Ok(())
+    }
+
+    /// What the function does, which has set for itself what a transaction sets at its beginning. Its answers go into variables.
+    fn statements_of_function(schema: &str) -> Vec<String> {
+        let text = include_str!("migrations/0003_turn_without_keys.sql");
+        let lines = text.lines().filter(|line| !line.trim().starts_with("--"));
+        let body = lines.collect::<Vec<_>>().join("\n");
+        let body = body.split("BEGIN\n").nth(1).unwrap_or_default();
+        let statements: Vec<String> = body
+            .split(';')
+            .map(|statement| statement.split(" THEN\n").last().unwrap_or_default().trim())
+            .filter(|statement| {
+                ["WITH ", "UPDATE ", "PERFORM "]
+                    .iter()
+                    .any(|verb| statement.starts_with(verb))
+            })
+            .map(|statement| {
+                let answer = statement.split("\n    INTO ").next().unwrap_or_default();
+                let answer = answer
+                    .split("\n            INTO what_")
+                    .next()
+                    .unwrap_or_default();
+                let answer = answer
+                    .replace("what_started", "NULL::json")
+                    .replacen("PERFORM", "SELECT", 1);
+                in_schema(&answer, schema)
+            })
+            .collect();
+        assert_eq!(statements.len(), 7, "{statements:#?}");
+        statements
     }
 
     /// The large tables through which a statement walks from one end.

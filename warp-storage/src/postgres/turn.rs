@@ -1,4 +1,4 @@
-//! One dispatch turn: a plain read, and where there is something to do, one transaction.
+//! One dispatch turn: a plain read, and where there is something to do, one transaction; or a single statement, where no key is concerned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +9,7 @@ use warp_policy::ids::JobId;
 use super::Inner;
 use super::error::PostgresError;
 use super::session::{At, Statement, statement};
+use super::without_keys::AtOnce;
 use crate::error::StoreError;
 use crate::model::{Dispatch, Dispatched, End, Finished, Resolution, Resolver};
 use crate::sql::agenda::{nothing_to_do, resolve, went_back};
@@ -62,18 +63,27 @@ impl Inner {
         let worker = dispatch.worker;
         let finished = dispatch.finished.into_iter().map(without_zeros);
         dispatch.finished = finished.collect();
+        let mut seen = match self.take_without_keys(&dispatch, resolver).await? {
+            AtOnce::Taken(taken) => return Ok(self.done(*taken)),
+            AtOnce::WorkerGone => return Err(StoreError::WorkerGone { worker }),
+            AtOnce::Seen(peek) => Some(peek),
+            AtOnce::NotTried => None,
+        };
         let mut resolutions = BTreeMap::new();
         for _ in 0..BEGINS {
             let At {
                 now,
                 document: peek,
-            } = self.peek(&dispatch).await?;
-            let seen = peek
+            } = match seen.take() {
+                Some(seen) => seen,
+                None => self.peek(&dispatch).await?,
+            };
+            let renewed = peek
                 .worker
                 .as_ref()
                 .map(|seen| (seen.lease, seen.last_seen));
             let (Some(calls), Some((lease, last_seen))) =
-                (peek.calls_for_a_turn(&dispatch, now), seen)
+                (peek.calls_for_a_turn(&dispatch, now), renewed)
             else {
                 return Err(StoreError::WorkerGone { worker });
             };

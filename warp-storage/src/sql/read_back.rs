@@ -13,11 +13,12 @@ use crate::model::{ReadBack, Started};
 #[derive(Debug, Deserialize)]
 pub(crate) struct RunningClaims {
     claims: BTreeSet<ClaimId>,
-    unknown: Vec<UnknownJob>,
+    unknown: Vec<StartedRow>,
 }
 
+/// A job that was started, as its row tells.
 #[derive(Debug, Deserialize)]
-struct UnknownJob {
+pub(crate) struct StartedRow {
     job: JobId,
     claim: ClaimId,
     kind: Arc<str>,
@@ -27,9 +28,9 @@ struct UnknownJob {
     admitted_at: Timestamp,
 }
 
-impl RunningClaims {
-    pub(crate) fn read_back(self, known: &BTreeSet<ClaimId>) -> ReadBack {
-        let started = self.unknown.into_iter().map(|row| Started {
+impl From<StartedRow> for Started {
+    fn from(row: StartedRow) -> Self {
+        Self {
             job: row.job,
             claim: row.claim,
             kind: row.kind,
@@ -37,10 +38,15 @@ impl RunningClaims {
             payload: row.payload,
             attempt: row.attempt,
             admitted_at: row.admitted_at,
-        });
+        }
+    }
+}
+
+impl RunningClaims {
+    pub(crate) fn read_back(self, known: &BTreeSet<ClaimId>) -> ReadBack {
         ReadBack {
             held: self.claims.intersection(known).copied().collect(),
-            started: started.collect(),
+            started: self.unknown.into_iter().map(Started::from).collect(),
         }
     }
 }

@@ -153,7 +153,7 @@ impl Side {
     }
 }
 
-/// Resolves to the explicit policies; some jobs cannot be resolved.
+/// Resolves to the explicit policies; some jobs that have such cannot be resolved.
 #[derive(Debug)]
 struct Explicit;
 
@@ -166,5 +166,9 @@ impl Resolver for Explicit {
             Ok(stamp) => Resolution::Stamp(stamp),
             Err(error) => Resolution::Fail(error.to_string()),
         }
+    }
+
+    fn declares_nothing(&self, _kind: &str) -> bool {
+        true
     }
 }

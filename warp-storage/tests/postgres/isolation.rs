@@ -325,6 +325,43 @@ async fn keys_in_opposite_orders_do_not_deadlock() -> Outcome {
     harness.audit().await
 }
 
+/// R47: jobs without policies start once, and end once, whatever the isolation is that a statement of its own gets by default.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn jobs_without_policies_run_once_under_every_isolation() -> Outcome {
+    const JOBS: usize = 100;
+    for isolation in ["read committed", "repeatable read", "serializable"] {
+        let setting = ("default_transaction_isolation", isolation);
+        let Some(harness) = OnServer::with(&[setting]).await else {
+            return Ok(());
+        };
+        let job = NewJob {
+            kind: "a".into(),
+            queue: "default".into(),
+            payload: "null".to_owned(),
+            priority: 0,
+            ready: Ready::Now,
+            explicit: ExplicitPolicies::default(),
+        };
+        harness.postgres.enqueue(vec![job; JOBS]).await?;
+        let mut working = tokio::task::JoinSet::new();
+        for _ in 0..4 {
+            working.spawn(work_off(harness.postgres.clone(), JOBS));
+        }
+        while let Some(worked) = working.join_next().await {
+            worked?.map_err(|error| error.to_string())?;
+        }
+        let starts = "SELECT count(*) FROM warp.log WHERE event LIKE '%started%'";
+        let mut hand = harness.by_hand.lock().await;
+        let starts: i64 = sqlx::query_scalar(harness.here(starts))
+            .fetch_one(&mut *hand)
+            .await?;
+        drop(hand);
+        assert_eq!(usize::try_from(starts)?, JOBS, "{isolation}");
+        harness.audit().await?;
+    }
+    Ok(())
+}
+
 /// Takes turns until all jobs have ended.
 async fn work_off(store: Postgres, jobs: usize) -> Result<(), Box<dyn Error + Send + Sync>> {
     let new = NewWorker {
@@ -336,16 +373,18 @@ async fn work_off(store: Postgres, jobs: usize) -> Result<(), Box<dyn Error + Se
     let worker = store.register(new).await?;
     let mut running = Vec::new();
     for turn in 0.. {
-        let finished = std::mem::take(&mut running);
+        let mut brought: Vec<Finished> = std::mem::take(&mut running);
         let turn = Dispatch {
             worker,
             turn,
-            finished,
+            finished: brought.clone(),
             room: 4,
             fetch: 20,
         };
         let turn = store.dispatch(turn, &Explicit).await?;
         assert!(turn.stale.is_empty() && turn.failed.is_empty(), "{turn:?}");
+        brought.retain(|finished| turn.left.contains(&finished.claim));
+        running.extend(brought);
         running.extend(turn.started.into_iter().map(|started| Finished {
             job: started.job,
             claim: started.claim,
@@ -370,6 +409,10 @@ impl Resolver for Explicit {
             Ok(stamp) => Resolution::Stamp(stamp),
             Err(error) => Resolution::Fail(error.to_string()),
         }
+    }
+
+    fn declares_nothing(&self, _kind: &str) -> bool {
+        true
     }
 }
 
