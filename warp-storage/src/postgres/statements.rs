@@ -196,6 +196,9 @@ mod tests {
             })
             .collect();
         assert_eq!(statements.len(), 7, "{statements:#?}");
+        for setting in BEGIN.split("; SET LOCAL ").skip(1) {
+            assert!(text.contains(&format!("\nSET {setting}\n")), "{setting}");
+        }
         statements
     }
 
@@ -208,20 +211,27 @@ mod tests {
         let parameters = (1..=9)
             .rev()
             .find(|number| text.contains(&format!("${number}")));
-        let parameters = vec!["NULL"; parameters.unwrap_or(0)].join(", ");
-        let arguments = if parameters.is_empty() {
-            String::new()
-        } else {
-            format!("({parameters})")
+        let parameters = 1..=parameters.unwrap_or(0);
+        // The type of one that does not occur cannot be told from the text.
+        let types = parameters.clone().map(|number| {
+            let occurs = text.contains(&format!("${number}"));
+            if occurs { "unknown" } else { "text" }
+        });
+        let list = |parameters: Vec<&str>| {
+            let is_empty = parameters.is_empty();
+            (!is_empty).then(|| format!("({})", parameters.join(", ")))
         };
+        let types = list(types.collect()).unwrap_or_default();
+        let arguments = list(parameters.map(|_| "NULL").collect()).unwrap_or_default();
         let begin = if ALONE.contains(&name) {
             "BEGIN"
         } else {
             BEGIN
         };
         let mut transaction = connection.begin_with(begin).await?;
-        let prepare =
-            format!("SET LOCAL plan_cache_mode = force_generic_plan; PREPARE looked_at AS {text}");
+        let prepare = format!(
+            "SET LOCAL plan_cache_mode = force_generic_plan; PREPARE looked_at {types} AS {text}"
+        );
         sqlx::raw_sql(AssertSqlSafe(prepare))
             .execute(&mut *transaction)
             .await
