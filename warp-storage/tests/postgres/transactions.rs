@@ -29,9 +29,9 @@ fn job() -> NewJob {
 /// What a failed call says about the server.
 fn of_server(error: &StoreError) -> Option<&PostgresError> {
     match error {
-        StoreError::Unusable { source } | StoreError::Unavailable { source } => {
-            source.downcast_ref()
-        }
+        StoreError::Unusable { source }
+        | StoreError::Unavailable { source }
+        | StoreError::Refused { source } => source.downcast_ref(),
         _ => None,
     }
 }
@@ -201,6 +201,7 @@ async fn a_text_with_a_zero_is_refused_at_enqueue_and_cleaned_at_the_end() -> Ou
         matches!(of_server(&error), Some(PostgresError::Unstorable { .. })),
         "{error:?}"
     );
+    assert!(matches!(error, StoreError::Refused { .. }));
     assert!(!error.is_retryable());
     assert_eq!(harness.ask("SELECT count(*) FROM warp.jobs").await, 0);
     let id = scene.enqueue_as(job()).await?;
