@@ -1,12 +1,13 @@
 //! The store on a PostgreSQL server, which many processes on many machines may share.
 //!
-//! A turn is one short transaction of a few statements on sets, however many jobs it ends, judges and starts: at most ten, with what comes
-//! before it. The rows of limiters are the locks. A turn waits for a key only while it holds nothing that others need, and only for a moment;
+//! A turn in which nothing has a policy is one statement, `turn_without_keys`: the call of a function that looks, ends, starts and notes the
+//! turn (`migrations/0003_turn_without_keys.sql`). Every other turn is one short transaction of a few statements on sets, however many jobs it
+//! ends, judges and starts: at most ten, with what comes before it. The rows of limiters are the locks. A turn waits for a key only while it holds nothing that others need, and only for a moment;
 //! what it cannot have at once it leaves to another turn.
 //!
 //! | statement | locks | what it does |
 //! |---|---|---|
-//! | `peek` | – | looks whether there is anything to do; then the user's code resolves stamps |
+//! | `turn_without_keys` or `peek` | – | looks whether there is anything to do; then the user's code resolves stamps |
 //! | `limiters_insert` | – | adds the rows of keys that this process has not met yet, in a transaction of its own |
 //! | `BEGIN` | – | READ COMMITTED, and how long others may have to wait for this transaction |
 //! | `opening` | worker, keys of ended attempts | ends attempts and frees their slots |

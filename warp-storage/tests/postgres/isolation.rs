@@ -362,6 +362,28 @@ async fn jobs_without_policies_run_once_under_every_isolation() -> Outcome {
     Ok(())
 }
 
+/// R47: where the default of a user's transactions is to write nothing, turns without policies are taken as those with keys are.
+#[tokio::test]
+async fn jobs_without_policies_run_where_reading_is_the_default() -> Outcome {
+    let Some(harness) = OnServer::new().await else {
+        return Ok(());
+    };
+    let scene = Scene::new(&harness);
+    scene.enqueue("a", ExplicitPolicies::default()).await?;
+    let url = format!(
+        "{}?options[default_transaction_read_only]=on",
+        crate::on_server::url()
+    );
+    let reader = Postgres::options(&url)
+        .schema(&harness.schema)
+        .notifications(false)
+        .clock(harness.clock.clone());
+    let reader = reader.max_connections(2).open().await?;
+    let worked = work_off(reader, 1).await;
+    worked.map_err(|error| error.to_string())?;
+    harness.audit().await
+}
+
 /// Takes turns until all jobs have ended.
 async fn work_off(store: Postgres, jobs: usize) -> Result<(), Box<dyn Error + Send + Sync>> {
     let new = NewWorker {
