@@ -170,9 +170,12 @@ async fn a_job_costs_a_fraction_of_a_statement() -> Result {
     for (is_keyed, most) in [(false, 0.3), (true, 0.4)] {
         let mut worker = scene.worker(&["a"]).await?;
         worker.room = AT_ONCE;
-        let explicit = |number| match is_keyed {
-            true => mutex(&format!("own {number}"), Mode::Wait),
-            false => Ok(ExplicitPolicies::default()),
+        let explicit = |number| {
+            if is_keyed {
+                mutex(&format!("own {number}"), Mode::Wait)
+            } else {
+                Ok(ExplicitPolicies::default())
+            }
         };
         let jobs = (0..JOBS).map(|number| Ok(job("a", explicit(number)?)));
         scene.enqueue_many(jobs.collect::<Result<_>>()?).await?;
